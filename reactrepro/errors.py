@@ -1,0 +1,120 @@
+"""What can go wrong, and the exit code that says so.
+
+One base class; every child carries the exit code that a command ends with. The table is part of the
+command line's contract (README.md, "Exit codes"):
+
+| code | meaning |
+| --- | --- |
+| 0 | all is well |
+| 1 | a recording exists but differs from what is computed now, leftovers included |
+| 2 | usage: the command itself is wrong |
+| 3 | a recording or a page is absent |
+| 4 | provider or network |
+| 5 | a file is corrupt, unsafe, of a newer format or holds a secret |
+| 6 | stopped by a budget |
+| 130 | interrupted |
+
+With several problems a command ends with the highest of 1 to 6 and lists them all.
+
+The model's mistakes are observations; only *our* mistakes, and those of files and networks, are exceptions.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ReactReproError(Exception):
+    """Base of every error that reactrepro raises on purpose.
+
+    The message says what is wrong, why, and what to do now. A bug is never wrapped in this class, so that it keeps
+    its traceback.
+    """
+
+    exit_code: ClassVar[int] = 1
+    #: The class under which `reactrepro check` counts the problem.
+    kind: ClassVar[str] = "failed"
+
+
+class RecordingDiffers(ReactReproError):
+    """A recording exists, and what is computed now is not what it holds (exit code 1)."""
+
+    exit_code = 1
+    kind = "differs"
+
+
+class CassetteMiss(RecordingDiffers):
+    """A request that the method makes now was not recorded."""
+
+    kind = "request changed"
+
+
+class CassetteLeftover(RecordingDiffers):
+    """The replay ended before every recorded interaction was used."""
+
+    kind = "left over"
+
+
+class TapeMiss(RecordingDiffers):
+    """An action that the method takes now is not the one on the observation tape."""
+
+    kind = "tape differs"
+
+
+class TapeLeftover(CassetteLeftover):
+    """The replay ended before every entry of the observation tape was used."""
+
+
+class OutcomeChanged(RecordingDiffers):
+    """The computed outcome differs from the one that the recording expects."""
+
+    kind = "outcome changed"
+
+
+class PageChanged(RecordingDiffers):
+    """A page stands in the snapshot, but not as the recording read it."""
+
+    kind = "page changed"
+
+
+class Usage(ReactReproError):
+    """The command or the call is wrong (exit code 2): an unknown name, a range that is none."""
+
+    exit_code = 2
+    kind = "usage"
+
+
+class Absent(ReactReproError):
+    """A recording or a page is not there (exit code 3)."""
+
+    exit_code = 3
+    kind = "missing"
+
+
+class CassetteAbsent(Absent):
+    """No recording of that task, method, run and key exists."""
+
+
+class WikiSnapshotMiss(Absent):
+    """The snapshot holds no answer to that query. Never an observation, never a reason to ask the network."""
+
+
+class InfraError(ReactReproError):
+    """The provider or the network failed (exit code 4): the episode could not be judged."""
+
+    exit_code = 4
+    kind = "infra error"
+
+
+class Corrupt(ReactReproError):
+    """A file is not what its format says: truncated, altered, unsafe or of a newer version (exit code 5)."""
+
+    exit_code = 5
+    kind = "corrupt"
+
+
+class BudgetExceeded(ReactReproError):
+    """Stopped before a budget was passed (exit code 6)."""
+
+    exit_code = 6
+    kind = "budget"
