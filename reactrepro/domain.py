@@ -66,20 +66,28 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptFile:
+    """A file that a prompt was read from: its name to print ("prompts/hotpotqa/paper/react.txt"), and its hash."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Everything that stands before the question: instruction (where the method has one) and few-shot exemplars.
 
     Attributes:
         task, method, name: where it belongs: ``hotpotqa``, ``react``, ``paper``.
         text: exact characters; no newline is ever added, dropped or translated.
-        files: the data files it was read from, in order, as names to print ("prompts/hotpotqa/paper/react.txt").
+        files: the data files it was read from, in order.
     """
 
     task: str
     method: str
     name: str
     text: str
-    files: tuple[str, ...] = ()
+    files: tuple[PromptFile, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -111,7 +119,7 @@ class Settings:
     protocol: str
     extraction: str
     max_tokens: int
-    temperature: float
+    temperature: int | float
     max_steps: int
 
     @classmethod
@@ -195,7 +203,7 @@ class Ask:
 
     model: str
     max_tokens: int
-    temperature: float
+    temperature: int | float
     sent: Sent = field(default_factory=Sent)
 
 
@@ -249,6 +257,23 @@ class Completion:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call as it was made.
+
+    Attributes:
+        step: 1-based step of the episode.
+        prompt: the exact text that was sent.
+        stop: the stop strings asked for.
+        completion: the reply; None where the call failed.
+    """
+
+    step: int
+    prompt: str
+    stop: tuple[str, ...]
+    completion: Completion | None
+
+
 # --- steps ----------------------------------------------------------------------------------------------------------
 
 
@@ -296,6 +321,7 @@ class Step:
         action: as it was executed.
         observation: as it stands in the prompt (`Observation.text`, cleaned by the loop's own rule).
         flags: format flags: what was repaired, emulated or missing in this step's replies.
+        remarks: what the environment remarked (`Observation.flags`); no fault of the model's.
     """
 
     i: int
@@ -303,6 +329,7 @@ class Step:
     action: Action
     observation: str
     flags: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +472,8 @@ class Task(Protocol):
 
     name: str
     version: int  #: moves when a score can
+    scorer: str  #: name and version of the scoring rules ("hotpotqa-official/1")
+    prompt_task: str  #: the task whose prompts it uses
     max_steps: int  #: the paper's step limit
 
     def opening(self, question: Question) -> str:
@@ -502,6 +531,10 @@ class Backend(Protocol):
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
         """Return the JSON body that asks for a completion of *prompt*."""
+        ...
+
+    def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
+        """Return those of the *stop* strings that `request` leaves out, because the API refuses them."""
         ...
 
     def completion(self, response: Json) -> Completion:

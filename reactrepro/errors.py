@@ -21,7 +21,8 @@ The model's mistakes are observations; only *our* mistakes, and those of files a
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 
 class ReactReproError(Exception):
@@ -44,9 +45,20 @@ class RecordingDiffers(ReactReproError):
 
 
 class CassetteMiss(RecordingDiffers):
-    """A request that the method makes now was not recorded."""
+    """A request that the method makes now was not recorded.
+
+    Attributes:
+        mismatch: what differs from the nearest recorded request (`cassettes.mismatch.Mismatch`).
+    """
 
     kind = "request changed"
+
+    def __init__(self, mismatch: Any) -> None:
+        super().__init__(mismatch)
+        self.mismatch = mismatch
+
+    def __str__(self) -> str:
+        return str(self.mismatch)
 
 
 class CassetteLeftover(RecordingDiffers):
@@ -118,3 +130,8 @@ class BudgetExceeded(ReactReproError):
 
     exit_code = 6
     kind = "budget"
+
+
+def exit_code(problems: Iterable[ReactReproError]) -> int:
+    """Return the exit code of several problems: the highest; 0 for none."""
+    return max((problem.exit_code for problem in problems), default=0)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from ..registry import Registry
-from .reply import Reply
+from .reply import Protocol, Reply
 
-Protocol: TypeAlias = Callable[[str, int, str | None], Reply]
-"""Reads one reply: `(text, step number i, finish reason or None) -> Reply`."""
+__all__ = ["PROTOCOLS", "Protocol", "Reply"]
 
 PROTOCOLS: Registry[Protocol] = Registry(
     "protocol",
     {
-        "strict": "reactrepro.parsing.strict:parse",
-        "tolerant": "reactrepro.parsing.tolerant:parse",
+        "strict": "reactrepro.parsing.strict:PROTOCOL",
+        "tolerant": "reactrepro.parsing.tolerant:PROTOCOL",
     },
 )

@@ -1,7 +1,8 @@
-"""What a protocol makes of one reply."""
+"""What a protocol is, and what it makes of one reply."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -18,3 +19,19 @@ class Reply:
     thought: str
     action: str | None
     flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How replies are read: two pure functions that never raise, both `(text, i, finish) -> Reply`.
+
+    `i` is the 1-based step number and `finish` the provider's finish reason, or None.
+
+    Attributes:
+        parse: reads a reply to `Thought i:`, a thought and an action.
+        parse_action: reads a reply to `Action i:`, the reprompt: `Reply.thought` is "", and `Reply.action` is "" or
+            None where nothing can be executed.
+    """
+
+    parse: Callable[[str, int, str | None], Reply]
+    parse_action: Callable[[str, int, str | None], Reply]

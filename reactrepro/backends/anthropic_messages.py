@@ -1,0 +1,55 @@
+"""Anthropic messages. The prompt goes into one user message, unchanged; the last turn is always the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..domain import Ask, Completion, Json
+from . import shape
+
+
+class AnthropicMessages:
+    """``POST …/messages``."""
+
+    api: ClassVar[str] = "messages"
+    endpoint: ClassVar[str] = "messages"
+
+    def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
+        """Return the body that asks *ask.model* to answer *prompt*.
+
+        Stop strings of nothing but white space are refused by this API (400) and therefore not sent; the local cut
+        applies them all the same.
+        """
+        return {
+            "model": ask.model,
+            "messages": [{"role": "user", "content": prompt}],
+            **shape.common(ask, stop, "stop_sequences", self.unsent(stop, ask)),
+        }
+
+    def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
+        """Return the stop strings that are left out: those of nothing but white space."""
+        return shape.unsent(stop, ask, blank_refused=True)
+
+    def completion(self, response: Json) -> Completion:
+        """Read a response: text blocks by type, thinking apart, a refusal as its own finish.
+
+        Raises:
+            Corrupt: no list of content blocks in it.
+            InfraError: an error object inside a 200.
+        """
+        response = shape.checked(response)
+        notes: list[str] = []
+        text, thinking = shape.text_of(response.get("content"), notes)
+        finish = shape.optional_text(response.get("stop_reason"))
+        reasoning = "\n".join(thinking) or None
+        shape.reasoning_note(text, finish, reasoning, notes)
+        return Completion(
+            text=text,
+            raw=text,
+            finish=finish,
+            tokens=shape.tokens(response.get("usage"), "input_tokens", "output_tokens"),
+            model=shape.optional_text(response.get("model")),
+            reasoning=reasoning,
+            notes=tuple(notes),
+        )

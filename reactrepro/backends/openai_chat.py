@@ -1,0 +1,66 @@
+"""OpenAI chat completions, and every server that speaks it.
+
+The prompt goes into one user message, unchanged: no system message, no prefilled assistant turn, which newer models
+refuse and older ones answer differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..domain import Ask, Completion, Json
+from . import shape
+
+
+class OpenAIChat:
+    """``POST …/chat/completions``."""
+
+    api: ClassVar[str] = "chat"
+    endpoint: ClassVar[str] = "chat/completions"
+
+    def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
+        """Return the body that asks *ask.model* to answer *prompt*."""
+        return {
+            "model": ask.model,
+            "messages": [{"role": "user", "content": prompt}],
+            **shape.common(ask, stop, "stop", self.unsent(stop, ask)),
+        }
+
+    def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
+        """Return the stop strings that are left out."""
+        return shape.unsent(stop, ask)
+
+    def completion(self, response: Json) -> Completion:
+        """Read a response.
+
+        Raises:
+            Corrupt: no choice in it.
+            InfraError: an error object inside a 200.
+        """
+        response = shape.checked(response)
+        choice = shape.first_choice(response)
+        message = choice.get("message")
+        message = message if isinstance(message, dict) else {}
+        notes: list[str] = []
+        finish = shape.optional_text(choice.get("finish_reason"))
+        text, thinking = shape.text_of(message.get("content"), notes)
+        refusal = shape.optional_text(message.get("refusal"))
+        if refusal and not text:
+            finish = "refusal"
+        for name in ("reasoning_content", "reasoning"):
+            if isinstance(message.get(name), str) and message[name]:
+                thinking.append(message[name])
+                break
+        reasoning = "\n".join(thinking) or None
+        shape.reasoning_note(text, finish, reasoning, notes)
+        return Completion(
+            text=text,
+            raw=text,
+            finish=finish,
+            tokens=shape.tokens(response.get("usage"), "prompt_tokens", "completion_tokens"),
+            model=shape.optional_text(response.get("model")),
+            fingerprint=shape.optional_text(response.get("system_fingerprint")),
+            reasoning=reasoning,
+            notes=tuple(notes),
+        )

@@ -1,0 +1,47 @@
+"""OpenAI (legacy) completions: the paper's own setting, and what base models behind vLLM or llama.cpp want."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..domain import Ask, Completion, Json
+from . import shape
+
+
+class OpenAICompletions:
+    """``POST …/completions``."""
+
+    api: ClassVar[str] = "completions"
+    endpoint: ClassVar[str] = "completions"
+
+    def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
+        """Return the body that asks *ask.model* to continue *prompt*."""
+        return {"model": ask.model, "prompt": prompt, **shape.common(ask, stop, "stop", self.unsent(stop, ask))}
+
+    def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
+        """Return the stop strings that are left out."""
+        return shape.unsent(stop, ask)
+
+    def completion(self, response: Json) -> Completion:
+        """Read a response.
+
+        Raises:
+            Corrupt: no choice in it.
+            InfraError: an error object inside a 200.
+        """
+        response = shape.checked(response)
+        choice = shape.first_choice(response)
+        notes: list[str] = []
+        text, _ = shape.text_of(choice.get("text"), notes)
+        finish = shape.optional_text(choice.get("finish_reason"))
+        shape.reasoning_note(text, finish, None, notes)
+        return Completion(
+            text=text,
+            raw=text,
+            finish=finish,
+            tokens=shape.tokens(response.get("usage"), "prompt_tokens", "completion_tokens"),
+            model=shape.optional_text(response.get("model")),
+            fingerprint=shape.optional_text(response.get("system_fingerprint")),
+            notes=tuple(notes),
+        )

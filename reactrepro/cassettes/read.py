@@ -1,0 +1,312 @@
+"""Bytes -> values, for files that come from strangers.
+
+Two readers of one format. The fast one reads only what `write` writes, by undoing the line breaks and reading JSON;
+whatever it does not recognise to the letter, it leaves to the safe YAML loader. tests/cassettes/test_read.py holds the
+two equal. Neither runs code, follows aliases or takes unbounded memory; both end in the same checks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..errors import CassetteAbsent, Corrupt
+from .model import EPISODE_FORMAT, RUN_FORMAT, Cassette, EpisodeMeta, Interaction, RunConfig, check_format
+from .model import interactions_sha256 as _sha256
+
+MAX_CASSETTE = 64 * 1024 * 1024
+"""Bytes; a self-consistency episode of 21 samples is about 0.2 MB."""
+MAX_RUN = 1024 * 1024
+
+T = TypeVar("T")
+
+
+class _NotCanonical(Exception):
+    """The fast reader does not recognise the file; not an error."""
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """Return the file's bytes, at most *limit*.
+
+    Raises:
+        CassetteAbsent: there is no such file.
+        Corrupt: larger than *limit*, or not a readable file.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise CassetteAbsent(f"{path} does not exist.") from None
+    except OSError as error:
+        raise Corrupt(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > limit:
+        raise Corrupt(f"{path} is larger than {limit} bytes, which no such file is; it was not read.")
+    return data
+
+
+def read_cassette(path: Path) -> Cassette:
+    """Read and check one episode's file.
+
+    Raises:
+        CassetteAbsent: there is none.
+        Corrupt: truncated, altered, unsafe, not a cassette, or of a newer format.
+    """
+    return parse_cassette(read_bytes(path, MAX_CASSETTE), path)
+
+
+def read_run(path: Path) -> RunConfig:
+    """Read and check ``run.json``.
+
+    Raises:
+        CassetteAbsent: there is none.
+        Corrupt: not what its format says.
+    """
+    data = json_object(read_bytes(path, MAX_RUN), path)
+    check_format(data.get("format"), RUN_FORMAT, path)
+    return convert(data, RunConfig, path)
+
+
+def parse_cassette(data: bytes, path: Path | None) -> Cassette:
+    """Return the cassette in *data*, checked; *path* is for messages.
+
+    Raises:
+        Corrupt: see `read_cassette`.
+    """
+    try:
+        block, interactions = _fast(data, path)
+    except _NotCanonical:
+        block, interactions = _through_yaml(data, path)
+    check_format(block.get("format"), EPISODE_FORMAT, path)
+    meta = convert(block, EpisodeMeta, path)
+    _check(meta, interactions, path)
+    return Cassette(meta, interactions, path)
+
+
+def convert(value: Any, form: type[T], path: Path | None) -> T:
+    """Return *value* as the dataclass *form*, type by type.
+
+    Unknown fields are refused: within one format version the fields are fixed, so an unknown one is a typing error,
+    or a newer version that forgot to say so.
+
+    Raises:
+        Corrupt: it is none; the message names the field by its JSON path.
+    """
+    try:
+        result = msgspec.convert(value, form)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise Corrupt(f"{path}: {error}. The file was altered, or something else wrote it.") from None
+    known = msgspec.json.decode(msgspec.json.encode(result))
+    if known != value and (unknown := _unknown(value, known, "$")):
+        raise Corrupt(f"{path}: unknown field `{unknown}`. The file was altered, or something else wrote it.")
+    return result
+
+
+def _unknown(value: Any, known: Any, where: str) -> str | None:
+    if isinstance(value, dict) and isinstance(known, dict):
+        for name, item in value.items():
+            if name not in known:
+                return f"{where}.{name}"
+            if isinstance(item, dict | list) and (found := _unknown(item, known[name], f"{where}.{name}")):
+                return found
+    elif isinstance(value, list) and isinstance(known, list | tuple):
+        for number, (item, other) in enumerate(zip(value, known, strict=True)):
+            if isinstance(item, dict | list) and (found := _unknown(item, other, f"{where}[{number}]")):
+                return found
+    return None
+
+
+def json_object(data: bytes, path: Path | None) -> dict[str, Any]:
+    """Return the JSON object in *data*.
+
+    Raises:
+        Corrupt: not UTF-8, not JSON, or no object.
+    """
+    try:
+        value = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"{path} is not readable JSON: {error}. It is truncated or was altered.") from None
+    if not isinstance(value, dict):
+        raise Corrupt(f"{path} holds no JSON object.")
+    return value
+
+
+def _check(meta: EpisodeMeta, interactions: tuple[Interaction, ...], path: Path | None) -> None:
+    if len(interactions) != meta.interactions.count:
+        raise Corrupt(
+            f"{path} holds {len(interactions)} interactions where it was saved with {meta.interactions.count}: "
+            "it is truncated, or interactions were added. Restore the file, or record the episode again."
+        )
+    if _sha256(interactions) != meta.interactions.sha256:
+        raise Corrupt(
+            f"{path}: its interactions are not the ones that were saved (the hash differs): a request or a reply was "
+            "edited, or their order changed. Restore the file, or record the episode again."
+        )
+
+
+# --- the fast reader ------------------------------------------------------------------------------------------------
+
+_PRINTABLE = bytes(range(0x20, 0x7F)) + b"\n"
+_HEAD = "reactrepro: {"
+_MIDDLE = "\ninteractions:"
+_TAIL = "version: 1\n"
+_MAYBE_NOT_YAML = ("\\ud", "\\uD", "\\/")
+_NOT_YAML = re.compile(r"(?<!\\)(?:\\\\)*\\(?:/|u[dD][89a-fA-F])")  # JSON escapes that libyaml refuses
+_MARKS = (
+    "- request:\n    method: ",
+    "\n    uri: ",
+    '\n    body: "\\\n',
+    '"\n    headers: ',
+    "\n  response:\n    status: ",
+    "\n    headers: ",
+    '\n    body:\n      string: "\\\n',
+)
+"""What stands between the parts of an interaction, in order. Deeper lines are indented more, so none occurs inside."""
+
+
+def _fast(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interaction, ...]]:
+    if data.translate(None, _PRINTABLE):
+        raise _NotCanonical
+    text = data.decode("ascii")
+    if not text.startswith(_HEAD) or not text.endswith(_TAIL):
+        raise _NotCanonical
+    if any(escape in text for escape in _MAYBE_NOT_YAML) and _NOT_YAML.search(text):
+        raise _NotCanonical
+    middle = text.find(_MIDDLE)
+    if middle < 0:
+        raise _NotCanonical
+    block = _fast_json(text[len(_HEAD) - 1 : middle])
+    rest = text[middle + len(_MIDDLE) :]
+    if rest == " []\n" + _TAIL:
+        return block, ()
+    if not rest.startswith("\n- ") or not rest.endswith("\n" + _TAIL):
+        raise _NotCanonical
+    blocks = rest[1 : -len(_TAIL) - 1].split("\n- ")
+    return block, tuple(
+        _fast_interaction(text if number == 0 else "- " + text, path) for number, text in enumerate(blocks)
+    )
+
+
+def _fast_interaction(block: str, path: Path | None) -> Interaction:
+    parts, at = [], 0
+    for number, mark in enumerate(_MARKS):
+        found = block.find(mark, at)
+        if found < 0 or (number == 0 and found > 0):
+            raise _NotCanonical
+        parts.append(block[at:found])
+        at = found + len(mark)
+    if not block.endswith('"') or at >= len(block):
+        raise _NotCanonical
+    _, method, uri, body, request_headers, status, response_headers = parts
+    response = block[at:-1]
+    if not method.isalpha() or not method.isupper():
+        raise _NotCanonical
+    return _interaction(
+        (method, _fast_json(uri), _fast_text(body, "      "), _fast_json(request_headers)),
+        (_fast_json(status), _fast_json(response_headers), _fast_text(response, "        ")),
+        path,
+    )
+
+
+def _fast_json(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        raise _NotCanonical from None
+
+
+def _plain_float(text: str) -> float:
+    if "e" in text.lower() or "n" in text.lower():
+        raise ValueError(text)  # YAML 1.1 reads 1e5 as a string
+    return float(text)
+
+
+_DECODER = json.JSONDecoder(parse_float=_plain_float, parse_constant=_plain_float)
+
+
+def _fast_text(block: str, margin: str) -> str:
+    broken = "\\\n" + margin
+    first = block.removeprefix(margin)
+    if (
+        first is block
+        or first.startswith(" ")
+        or broken + " " in block  # YAML would eat the blank
+        or block.count("\n") != block.count("n" + broken)
+    ):
+        raise _NotCanonical
+    if first.startswith("\\ "):
+        first = first[1:]
+    text = _fast_json('"' + first.replace(broken + "\\ ", " ").replace(broken, "") + '"')
+    if not isinstance(text, str):
+        raise _NotCanonical
+    return text
+
+
+# --- through the safe YAML loader -----------------------------------------------------------------------------------
+
+
+def _through_yaml(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interaction, ...]]:
+    from .yaml_reader import load  # yaml costs 60 ms: only for files that something else wrote
+
+    value = load(data, path)
+    if not isinstance(value, dict):
+        raise Corrupt(f"{path} holds no mapping; this is no cassette.")
+    block = value.get("reactrepro")
+    if not isinstance(block, dict):
+        raise Corrupt(
+            f"{path} has no block 'reactrepro': it is truncated, was saved by plain vcrpy (which drops the block), "
+            "or is somebody else's cassette."
+        )
+    if value.get("version") != 1 or isinstance(value["version"], bool):
+        raise Corrupt(f"{path} is no cassette of vcrpy's format version 1, or is truncated.")
+    if unknown := value.keys() - {"reactrepro", "version", "interactions"}:
+        raise Corrupt(f"{path}: unknown top-level key {sorted(map(str, unknown))[0]!r}.")
+    rows = value.get("interactions")
+    if not isinstance(rows, list):
+        raise Corrupt(f"{path} holds no list of interactions.")
+    try:
+        return block, tuple(_from_vcr(row, path) for row in rows)
+    except (KeyError, TypeError, AttributeError):
+        raise Corrupt(f"{path}: an interaction is not in vcrpy's form (request, response).") from None
+
+
+def _from_vcr(row: Any, path: Path | None) -> Interaction:
+    request, response = row["request"], row["response"]
+    return _interaction(
+        (request["method"], request["uri"], request["body"], request["headers"]),
+        (response["status"], response["headers"], response["body"]["string"]),
+        path,
+    )
+
+
+def _interaction(request: tuple[Any, Any, Any, Any], response: tuple[Any, Any, Any], path: Path | None) -> Interaction:
+    method, uri, body, request_headers = request
+    status, response_headers, text = response
+    texts = (method, uri, body, text, status.get("message"))
+    if not all(isinstance(text, str) for text in texts) or type(status.get("code")) is not int:
+        raise Corrupt(f"{path}: an interaction's method, address, body or status is not text (or the code no number).")
+    return Interaction(
+        method=method,
+        uri=uri,
+        body=body,
+        status=status["code"],
+        response=text,
+        request_headers=_headers(request_headers, path),
+        response_headers=_headers(response_headers, path),
+        reason=status["message"],
+    )
+
+
+def _headers(value: Any, path: Path | None) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        raise Corrupt(f"{path}: an interaction's headers are no mapping.")
+    headers = {}
+    for name, values in value.items():
+        listed = [values] if isinstance(values, str) else values
+        if not isinstance(name, str) or not isinstance(listed, list) or not all(isinstance(v, str) for v in listed):
+            raise Corrupt(f"{path}: header {name!r} is not a list of texts.")
+        headers[name] = listed
+    return headers

@@ -1,0 +1,83 @@
+"""Values -> bytes, and bytes onto the disk without a moment at which a half-written file could be seen."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .model import Cassette, EpisodeMeta, Interaction, InteractionsRef, RunConfig, interactions_sha256
+from .text import ascii_json, quoted, scalar
+
+VCR_VERSION = 1
+"""vcrpy's own cassette format version (`vcr.serialize.CASSETTE_FORMAT_VERSION`)."""
+
+
+def seal(meta: EpisodeMeta, interactions: tuple[Interaction, ...]) -> Cassette:
+    """Return the cassette of *interactions* whose block counts and hashes them."""
+    ref = InteractionsRef(count=len(interactions), sha256=interactions_sha256(interactions))
+    return Cassette(replace(meta, interactions=ref), interactions)
+
+
+def cassette_bytes(cassette: Cassette) -> bytes:
+    """Return the file's bytes: ASCII, LF line ends, our block first, vcrpy's version last."""
+    parts = [f"reactrepro: {ascii_json(msgspec.to_builtins(cassette.meta), indent=2, margin=2)}\n", "interactions:"]
+    if cassette.interactions:
+        parts.append("\n")
+        parts.extend(_interaction(interaction) for interaction in cassette.interactions)
+    else:
+        parts.append(" []\n")
+    parts.append(f"version: {VCR_VERSION}\n")
+    return "".join(parts).encode("ascii")
+
+
+def run_bytes(config: RunConfig) -> bytes:
+    """Return the bytes of ``run.json``: readable ASCII JSON."""
+    return json_bytes(config)
+
+
+def json_bytes(form: Any) -> bytes:
+    """Return a dataclass as readable ASCII JSON with a final newline."""
+    return (json.dumps(msgspec.to_builtins(form), ensure_ascii=True, indent=2) + "\n").encode("ascii")
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put *data* at *path* whole or not at all: temporary file in the same folder, fsync, replace.
+
+    Raises:
+        OSError: the disk is full or not writable; what stood at *path* is untouched.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _interaction(interaction: Interaction) -> str:
+    return (
+        "- request:\n"
+        f"    method: {interaction.method}\n"
+        f"    uri: {quoted(interaction.uri)}\n"
+        f"    body: {scalar(interaction.body, 6)}\n"
+        f"    headers: {ascii_json(interaction.request_headers)}\n"
+        "  response:\n"
+        f"    status: {ascii_json({'code': interaction.status, 'message': interaction.reason})}\n"
+        f"    headers: {ascii_json(interaction.response_headers)}\n"
+        "    body:\n"
+        f"      string: {scalar(interaction.response, 8)}\n"
+    )

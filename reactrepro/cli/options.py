@@ -1,0 +1,65 @@
+"""Options that several commands share, and how a command ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..runs.roots import Sources, sources
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def locations(command: F) -> F:
+    """Add --cassettes and --wiki-snapshot."""
+    command = click.option(
+        "--wiki-snapshot",
+        multiple=True,
+        type=_FOLDER,
+        metavar="DIR",
+        help="Wiki snapshot laid over ./wiki_snapshot and the packaged one (also: REACTREPRO_WIKI_SNAPSHOT).",
+    )(command)
+    return click.option(
+        "--cassettes",
+        multiple=True,
+        type=_FOLDER,
+        metavar="DIR",
+        help="Recordings laid over ./cassettes and the packaged ones (also: REACTREPRO_CASSETTES).",
+    )(command)
+
+
+def as_json(command: F) -> F:
+    """Add --json."""
+    return click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def quiet(command: F) -> F:
+    """Add --quiet."""
+    return click.option("--quiet", "-q", is_flag=True, help="Print only the summary line and the problems.")(command)
+
+
+def verbose(command: F) -> F:
+    """Add --verbose."""
+    return click.option("--verbose", "-v", is_flag=True, help="Say everything about a problem.")(command)
+
+
+def filters(command: F) -> F:
+    """Add --method and --run."""
+    command = click.option("--run", metavar="NAME", help="Only this run.")(command)
+    return click.option("--method", metavar="NAME", help="Only this method (react, ...).")(command)
+
+
+def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:
+    """Return the sources that the two options name, over the ones that are found without them."""
+    return sources(tuple(cassettes), tuple(wiki_snapshot))
+
+
+def echo_json(data: Any) -> None:
+    """Print *data* as JSON. ASCII, so that no console can spoil it."""
+    click.echo(json.dumps(data, ensure_ascii=True, indent=2))

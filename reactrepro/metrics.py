@@ -1,0 +1,52 @@
+"""Exact match and token F1 by the official HotpotQA evaluation.
+
+The rules are those of `hotpot_evaluate_v1.py` (Yang et al. 2018, github.com/hotpotqa/hotpot), which in turn took them
+from SQuAD; the released ReAct code scores by the same. They are not bent: no substring matching, no Unicode folding, no
+partial credit for a verbose yes or no. Pure; knows no task.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+_CLOSED = ("yes", "no", "noanswer")
+
+
+def normalize_answer(text: str) -> str:
+    """Return *text* in the form in which answers are compared.
+
+    In this order: lower case; ASCII punctuation deleted (so `U.S.A.` is `usa`, and curly quotes and dashes stay);
+    the words `a`, `an`, `the` replaced by a blank; white space of any kind squeezed to single blanks.
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(prediction: str, gold: str) -> bool:
+    """Return whether the two are equal once normalized. Two that normalize to nothing are equal."""
+    return normalize_answer(prediction) == normalize_answer(gold)
+
+
+def f1(prediction: str, gold: str) -> float:
+    """Return the token F1 of the two, 0.0 to 1.0. See `token_scores`."""
+    return token_scores(prediction, gold)[0]
+
+
+def token_scores(prediction: str, gold: str) -> tuple[float, float, float]:
+    """Return (F1, precision, recall) over the multisets of normalized tokens.
+
+    Where either side is `yes`, `no` or `noanswer`, only an equal answer earns anything. Without a common token all
+    three are 0.0, also when both sides are empty (exact match is True there: the official rule).
+    """
+    one, other = normalize_answer(prediction), normalize_answer(gold)
+    if one != other and (one in _CLOSED or other in _CLOSED):
+        return 0.0, 0.0, 0.0
+    predicted, wanted = one.split(), other.split()
+    common = (Counter(predicted) & Counter(wanted)).total()
+    if common == 0:
+        return 0.0, 0.0, 0.0
+    precision, recall = common / len(predicted), common / len(wanted)
+    return 2 * precision * recall / (precision + recall), precision, recall

@@ -1,0 +1,177 @@
+"""Prompts: exact text from data files, found by path.
+
+A prompt stands in `<root>/<task>/<name>/<method>.txt`; where `<method>.instruction.txt` stands beside it, that is put
+before it. Adding a prompt is adding a file: nothing is registered. The files are bytes to be kept: they are decoded as
+UTF-8 and nothing is added, dropped or translated, since a trailing blank is part of the experiment.
+
+The prompts named `paper` are those of the ReAct paper's released code (Yao et al. 2022, `prompts_naive.json`), to the
+byte; tests hold their SHA-256.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..domain import Prompt, PromptFile, sha256_text
+from ..errors import Corrupt, Usage
+
+PACKAGED = Path(__file__).parent
+"""The root of the prompts that come with the package."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of `listing`: a data file, or a prompt composed of an instruction and exemplars.
+
+    Attributes:
+        task, name, method: what `load` finds it by; an instruction bears its method's name.
+        stem: the file's name without `.txt`; for a composed prompt both, joined by " + ".
+        characters: length in Unicode code points.
+        bytes: length in UTF-8.
+        sha256: SHA-256 (hex) of the UTF-8 bytes.
+        files: the files, as names to print.
+        composed: whether it is a prompt composed of two files.
+    """
+
+    task: str
+    name: str
+    method: str
+    stem: str
+    characters: int
+    bytes: int
+    sha256: str
+    files: tuple[str, ...]
+    composed: bool = False
+
+
+def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Prompt:
+    """Return the prompt of *method* named *name* for *task*.
+
+    Args:
+        task: the prompt's task; a task that shares another's exemplars asks for that other one here.
+        method: name of the method ("react").
+        name: name of the prompt ("paper").
+        roots: directories searched, in order, before the packaged one. The first that holds the method's file gives
+            its instruction too; files of two roots are never mixed.
+
+    Raises:
+        Usage: no such prompt; the message lists what is there.
+        Corrupt: a file is not UTF-8, or cannot be read.
+    """
+    searched = (*map(Path, roots), PACKAGED)
+    for part in (task, method, name):
+        if not _NAME.match(part):
+            raise Usage(
+                f"{part!r} is no name of a prompt: a name has lower-case letters, digits, '-' and '_', "
+                "and begins with a letter or digit"
+            )
+    for root in searched:
+        folder = root / task / name
+        if (folder / f"{method}.txt").is_file():
+            parts = [(_printed(root, path), _read(path)) for path in _files(folder, method)]
+            text = "".join(text for _, text in parts)
+            files = tuple(PromptFile(file, sha256_text(part)) for file, part in parts)
+            return Prompt(task=task, method=method, name=name, text=text, files=files)
+    raise Usage(_unknown(task, method, name, searched))
+
+
+def listing(roots: Iterable[Path] = ()) -> tuple[Listed, ...]:
+    """Return every prompt file at hand and every composed prompt, sorted by task, name and file.
+
+    Args:
+        roots: as for `load`; a prompt that an earlier root holds hides those of later ones.
+
+    Raises:
+        Corrupt: a file is not UTF-8, or cannot be read.
+    """
+    found: dict[tuple[str, str, str], list[Listed]] = {}
+    for root in (*map(Path, roots), PACKAGED):
+        for task, name, method in _prompts(root):
+            if (task, name, method) not in found:
+                found[task, name, method] = list(_listed(root, task, name, method))
+    return tuple(line for key in sorted(found) for line in found[key])
+
+
+def _files(folder: Path, method: str) -> list[Path]:
+    """Return the files that make up *method*'s prompt, in order."""
+    instruction = folder / f"{method}.instruction.txt"
+    exemplars = folder / f"{method}.txt"
+    return [instruction, exemplars] if instruction.is_file() else [exemplars]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Corrupt(
+            f"{path} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}. Prompts are sent "
+            "character for character, so it is not guessed at; save the file as UTF-8"
+        ) from None
+    except OSError as error:
+        raise Corrupt(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _printed(root: Path, path: Path) -> str:
+    """Return *path* as a name to print: `prompts/...` for a packaged file, the path itself for a user's."""
+    if root == PACKAGED:
+        return f"prompts/{path.relative_to(root).as_posix()}"
+    return path.as_posix()
+
+
+def _folders(folder: Path) -> Iterator[str]:
+    """Yield the names of the folders in *folder* that can be part of a prompt's address, sorted."""
+    if folder.is_dir():
+        yield from sorted(path.name for path in folder.iterdir() if _NAME.match(path.name) and path.is_dir())
+
+
+def _methods(folder: Path) -> Iterator[str]:
+    """Yield the names of the methods that have a prompt in *folder*, sorted."""
+    if folder.is_dir():
+        stems = (path.name.removesuffix(".txt") for path in folder.glob("*.txt") if path.is_file())
+        yield from sorted(stem for stem in stems if _NAME.match(stem))
+
+
+def _prompts(root: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (task, name, method) of every prompt under *root*."""
+    for task in _folders(root):
+        for name in _folders(root / task):
+            for method in _methods(root / task / name):
+                yield task, name, method
+
+
+def _listed(root: Path, task: str, name: str, method: str) -> Iterator[Listed]:
+    paths = _files(root / task / name, method)
+    parts = [(path.name.removesuffix(".txt"), _printed(root, path), _read(path)) for path in paths]
+    if len(parts) > 1:
+        stems, files, texts = zip(*parts, strict=True)
+        parts.append((" + ".join(stems), "", "".join(texts)))
+    for stem, file, text in parts:
+        yield Listed(
+            task=task,
+            name=name,
+            method=method,
+            stem=stem,
+            characters=len(text),
+            bytes=len(text.encode("utf-8")),
+            sha256=sha256_text(text),
+            files=(file,) if file else files,
+            composed=not file,
+        )
+
+
+def _unknown(task: str, method: str, name: str, roots: tuple[Path, ...]) -> str:
+    """Return a message that says which part of the address is unknown, and what is there."""
+    there = sorted({key for root in roots for key in _prompts(root)})
+    tasks = sorted({key[0] for key in there})
+    names = sorted({key[1] for key in there if key[0] == task})
+    methods = sorted({key[2] for key in there if key[:2] == (task, name)})
+    if not names:
+        return f"no prompts for task {task!r}; there are some for: {', '.join(tasks) or 'none'}"
+    if not methods:
+        return f"no prompt named {name!r} for task {task!r}; there are: {', '.join(names)}"
+    return f"no prompt {name!r} of method {method!r} for task {task!r}; it has: {', '.join(methods)}"

@@ -1,0 +1,180 @@
+"""Episodes, as tables and as data. What stands in a row is decided here, once, for text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..cassettes.runs import Run
+from ..domain import Tokens
+from . import text
+from .model import EpisodeReport
+
+
+def conditions(run: Run, overrides: Mapping[str, object]) -> str:
+    """Return profile and overrides: "chat; overridden: protocol strict, extraction original"."""
+    profile = run.config.settings.profile
+    if not overrides:
+        return profile
+    return f"{profile}; overridden: " + ", ".join(f"{name} {value}" for name, value in overrides.items())
+
+
+def tokens(episode: EpisodeReport) -> Tokens:
+    """Return the episode's token usage; unknown as soon as one reply's is."""
+    used = [turn.completion.tokens for turn in episode.turns if turn.completion is not None]
+    return Tokens(_total([t.prompt for t in used]), _total([t.completion for t in used]))
+
+
+def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str:
+    """Return the table that stands under one trajectory, with the fields of the published page first."""
+    config, score, trajectory = episode.run.config, episode.score, episode.trajectory
+    rows: list[tuple[str, object]] = [
+        ("backend", f"{config.provider} ({config.settings.api} API)"),
+        ("model", config.model),
+        ("question", episode.question.text if episode.question else ""),
+        ("gold answer", episode.question.gold if episode.question else ""),
+    ]
+    if trajectory is not None and score is not None:
+        rows += [
+            ("model answer", _answer(episode)),
+            ("EM", int(score.em)),
+            ("F1", text.number(score.f1)),
+            ("steps", len(trajectory.steps)),
+            ("LLM calls", trajectory.llm_calls),
+            ("parse-fail retries", trajectory.reprompts),
+            ("strict would retry", trajectory.strict_reprompts),
+            ("ended", trajectory.ended.replace("_", " ")),
+        ]
+    if episode.prompt is not None:
+        name = f"{episode.prompt.name}, {len(episode.prompt.text)} characters, sha256 {episode.prompt.sha256[:12]}"
+        rows.append(("prompt", name))
+    rows += [
+        ("profile", conditions(episode.run, overrides)),
+        ("tokens", _tokens_text(tokens(episode))),
+        ("provenance", provenance(episode)),
+        ("recording", episode.file),
+        ("run id", episode.run.id[:12]),
+    ]
+    return text.table(rows)
+
+
+def provenance(episode: EpisodeReport) -> str:
+    """Return how the recording came to be, and what of it nobody published."""
+    config = episode.run.config
+    if not config.filled_in:
+        return config.provenance
+    return f"{config.provenance}; not published and filled in: {', '.join(config.filled_in)}"
+
+
+def rows(episodes: Sequence[EpisodeReport]) -> str:
+    """Return one line per episode."""
+    head = ("run", "key", "EM", "F1", "steps", "calls", "retries", "ended", "answer", "result")
+    return text.grid(head, [_row(episode) for episode in episodes])
+
+
+def summary(episodes: Sequence[EpisodeReport]) -> str:
+    """Return the one line that sums up a replay."""
+    judged = [e for e in episodes if e.score is not None and e.trajectory is not None]
+    agreed = sum(episode.ok for episode in episodes)
+    line = f"{text.counted(len(episodes), 'episode')} replayed, {agreed} as recorded"
+    if len(judged) > 1:
+        em = sum(e.score.em for e in judged if e.score) / len(judged)
+        f1 = sum(e.score.f1 for e in judged if e.score) / len(judged)
+        line += f"; EM {text.number(em)}, F1 {text.number(f1)} over the {len(judged)} that were judged"
+    return line + "."
+
+
+def as_dict(episode: EpisodeReport, overrides: Mapping[str, object] | None) -> dict[str, Any]:
+    """Return everything about one episode as JSON-ready data."""
+    data: dict[str, Any] = {
+        "run": episode.run.label,
+        "key": episode.key,
+        "file": episode.file,
+        "result": episode.kind,
+        "problems": [{"kind": p.kind, "exit_code": p.exit_code, "message": str(p)} for p in episode.problems],
+    }
+    for row, problem in zip(data["problems"], episode.problems, strict=True):
+        if hasattr(problem, "mismatch"):
+            row["mismatch"] = problem.mismatch.as_dict()
+    if overrides is not None:
+        config = episode.run.config
+        data |= {
+            "provider": config.provider,
+            "model": config.model,
+            "settings": config.settings.as_dict(),
+            "overrides": dict(overrides),
+            "provenance": config.provenance,
+            "filled_in": list(config.filled_in),
+        }
+    if episode.question is not None:
+        data |= {"question": episode.question.text, "gold": episode.question.gold}
+    if episode.prompt is not None:
+        data["prompt"] = {"name": episode.prompt.name, "sha256": episode.prompt.sha256}
+    if episode.trajectory is not None and episode.score is not None:
+        data |= _computed(episode)
+    return data
+
+
+def _computed(episode: EpisodeReport) -> dict[str, Any]:
+    trajectory, score = episode.trajectory, episode.score
+    assert trajectory is not None and score is not None  # noqa: S101, PT018 - the caller's condition
+    used = tokens(episode)
+    return {
+        "answer": trajectory.answer,
+        "em": score.em,
+        "f1": score.f1,
+        **score.more,
+        "ended": trajectory.ended,
+        "llm_calls": trajectory.llm_calls,
+        "reprompts": trajectory.reprompts,
+        "strict_reprompts": trajectory.strict_reprompts,
+        "tokens": {"prompt": used.prompt, "completion": used.completion},
+        "steps": [
+            {
+                "i": step.i,
+                "thought": step.thought,
+                "action": step.action.raw,
+                "observation": step.observation,
+                "flags": list(step.flags),
+                "remarks": list(step.remarks),
+            }
+            for step in trajectory.steps
+        ],
+    }
+
+
+def _row(episode: EpisodeReport) -> list[object]:
+    trajectory, score = episode.trajectory, episode.score
+    if trajectory is None or score is None:
+        return [episode.run.label, episode.key, "-", "-", "-", "-", "-", "-", "", episode.kind]
+    return [
+        episode.run.label,
+        episode.key,
+        int(score.em),
+        text.number(score.f1),
+        len(trajectory.steps),
+        trajectory.llm_calls,
+        trajectory.reprompts,
+        trajectory.ended.replace("_", " "),
+        _answer(episode),
+        episode.kind,
+    ]
+
+
+def _answer(episode: EpisodeReport) -> str:
+    trajectory = episode.trajectory
+    if trajectory is None or trajectory.ended != "finish" or trajectory.answer is None:
+        return "(none)"
+    return trajectory.answer
+
+
+def _total(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _tokens_text(used: Tokens) -> str:
+    if used.prompt is None and used.completion is None:
+        return "unknown"
+    parts = [("prompt", used.prompt), ("completion", used.completion)]
+    return ", ".join(f"{'unknown' if count is None else count} {name}" for name, count in parts)

@@ -1,0 +1,1 @@
+"""The only place where the rooms meet. One file per verb; no click, no printing."""

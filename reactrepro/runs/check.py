@@ -1,0 +1,87 @@
+"""Check: replay everything, and count what comes of it by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ..cassettes.runs import EPISODE, RUN_FILE, Run
+from ..errors import CassetteAbsent, Corrupt, InfraError, ReactReproError, Usage
+from ..report.model import EpisodeReport
+from .replay import replay_episode
+from .roots import Sources, shown
+from .select import keys_of
+
+
+def check(path: Path | None, sources: Sources) -> Iterator[EpisodeReport]:
+    """Replay every recording under *path* (a file, a run, a folder), or all that are visible; yield as they are done.
+
+    A run's selection is checked, too: what was asked for and is not there is missing. Recordings that ended in an
+    infra error are listed as such.
+
+    Raises:
+        CassetteAbsent: nothing is recorded there.
+        Usage: *path* is neither a run's file nor a folder.
+    """
+    if path is not None:
+        sources = _beside(path, sources)
+    found = list(_episodes(path, sources))
+    if not found:
+        where = (
+            shown(path) if path is not None else ", ".join(map(str, sources.library.roots)) or "any cassettes folder"
+        )
+        raise CassetteAbsent(f"no recording in {where}.\n  `reactrepro list` shows what is at hand.")
+    for run, key, problem in found:
+        if problem is None:
+            yield replay_episode(run, key, sources)
+        else:
+            yield EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
+
+
+def _episodes(path: Path | None, sources: Sources) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    if path is not None and path.is_file():
+        if not path.name.endswith(EPISODE) or not (path.parent / RUN_FILE).is_file():
+            raise Usage(f"{path} is no episode of a run: it needs the ending {EPISODE} and a {RUN_FILE} beside it.")
+        yield Run.at(path.parent), path.name.removesuffix(EPISODE), None
+        return
+    runs = sources.library.runs() if path is None else [Run.at(file.parent) for file in sorted(path.rglob(RUN_FILE))]
+    for run in runs:
+        yield from _of_run(run)
+    if path is not None:
+        yield from _strays(path)
+
+
+def _of_run(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    keys = run.keys()
+    try:
+        wanted = keys_of([run.config.selection]) if run.config.selection[:1].isdigit() else []
+    except ReactReproError as error:
+        yield run, "", error
+        return
+    for key in keys:
+        yield run, key, None
+    failed = [key for key in run.failed() if key not in keys]
+    for key in failed:
+        text = f"{run.label}, episode {key}: it ended in an infra error and was not judged. Record it again."
+        yield run, key, InfraError(text)
+    known = {*keys, *failed}
+    for key in wanted:
+        if key not in known:
+            text = f"{run.label}, episode {key}: the run's selection asks for it, and it is not recorded."
+            yield run, key, CassetteAbsent(text)
+
+
+def _strays(path: Path) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    for folder in sorted({file.parent for file in path.rglob(f"*{EPISODE}")}):
+        if not (folder / RUN_FILE).is_file():
+            yield Run.at(folder), "", Corrupt(f"{shown(folder)} holds recordings, but no {RUN_FILE}. Restore it.")
+
+
+def _beside(path: Path, sources: Sources) -> Sources:
+    """Lay the ``wiki_snapshot`` that stands beside *path*'s cassettes over the others."""
+    for folder in (path.resolve(), *path.resolve().parents):
+        snapshot = folder.parent / "wiki_snapshot"
+        if folder.name == "cassettes" and snapshot.is_dir():
+            return replace(sources, snapshots=tuple(dict.fromkeys((snapshot, *sources.snapshots))))
+    return sources

@@ -1,0 +1,24 @@
+"""One episode, played: what `replay`, `record` and `script` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..domain import Environment, Llm, Method, Prompt, Question, Score, Settings, Task, Trajectory
+
+
+def judge(task: Task, question: Question) -> Callable[[str], float]:
+    """Return the function that gives *question*'s environment its reward: 1 for an exact match, else 0."""
+    return lambda answer: float(task.score(answer, question.gold).em)
+
+
+def play(
+    method: Method, task: Task, *, question: Question, prompt: Prompt, llm: Llm, env: Environment, settings: Settings
+) -> tuple[Trajectory, Score]:
+    """Run *method* and score what came of it. An unfinished episode is worth 0, whatever the gold answer.
+
+    Raises:
+        ReactReproError: whatever *llm* and *env* raise.
+    """
+    trajectory = method.run(question, prompt, llm, env, settings)
+    return trajectory, task.score(trajectory.answer if trajectory.ended == "finish" else None, question.gold)

@@ -1,0 +1,182 @@
+"""Replay: recorded replies and recorded pages go once more through today's loop, and the result is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from .. import prompts
+from ..backends import BACKENDS
+from ..backends.llm import BackendLlm
+from ..cassettes.mismatch import Place
+from ..cassettes.model import Cassette
+from ..cassettes.runs import Run
+from ..cassettes.tapes import read_tape
+from ..domain import Ask, Environment, Outcome, Prompt, Task
+from ..errors import Absent, CassetteAbsent, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..exchanges.replay import Replay
+from ..methods import METHODS
+from ..parsing import PROTOCOLS
+from ..report.model import EpisodeReport
+from ..tasks import TASKS
+from .play import judge, play
+from .roots import Sources, shown
+
+T = TypeVar("T")
+
+
+def replay_all(episodes: Iterable[tuple[Run, str]], sources: Sources) -> Iterator[EpisodeReport]:
+    """Replay one episode after the other; every problem is in its report, none is raised."""
+    for run, key in episodes:
+        yield replay_episode(run, key, sources)
+
+
+def replay_episode(run: Run, key: str, sources: Sources) -> EpisodeReport:
+    """Replay one episode. No network, no key, no data set; every problem is in the report, none is raised."""
+    file = shown(run.path(key))
+    try:
+        cassette = run.read(key)
+        return _Replayed(run, cassette, sources, file).report()
+    except CassetteAbsent:
+        problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
+    except ReactReproError as error:
+        problem = error
+    return EpisodeReport(run, key, file, problems=(problem,))
+
+
+class _Replayed:
+    """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
+
+    def __init__(self, run: Run, cassette: Cassette, sources: Sources, file: str) -> None:
+        self.run, self.cassette, self.file = run, cassette, file
+        self.meta, self.settings = cassette.meta, run.config.settings
+        self.question = cassette.meta.as_question()
+        self.task: Task = _known(TASKS.get, run.config.task.name, run)()
+        self.method = _known(METHODS.get, run.config.method, run)()
+        _known(PROTOCOLS.get, self.settings.protocol, run)
+        self.prompt = self._prompt(sources)
+        self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
+        self.exchange = Replay(cassette, self._place())
+        backend = _known(BACKENDS.get, self.settings.api, run)()
+        ask = Ask(run.config.model, self.settings.max_tokens, self.settings.temperature, cassette.meta.sent)
+        self.llm = BackendLlm(backend, self.exchange, ask)
+        self.env = self._environment(sources)
+
+    def report(self) -> EpisodeReport:
+        problems: list[ReactReproError] = []
+        trajectory, score = None, None
+        try:
+            trajectory, score = play(
+                self.method,
+                self.task,
+                question=self.question,
+                prompt=self.prompt,
+                llm=self.llm,
+                env=self.env,
+                settings=self.settings,
+            )
+            for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
+                problems.extend(_caught(finish))
+            problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+        except ReactReproError as error:
+            problems.append(error)
+        return EpisodeReport(
+            run=self.run,
+            key=self.meta.key,
+            file=self.file,
+            question=self.question,
+            prompt=self.prompt,
+            trajectory=trajectory,
+            score=score,
+            expected=self.meta.outcome,
+            turns=tuple(self.llm.turns),
+            problems=tuple(problems),
+            prompt_changed=self.changed,
+        )
+
+    def _prompt(self, sources: Sources) -> Prompt:
+        name = self.meta.prompt.name
+        try:
+            return prompts.load(self.task.prompt_task, self.run.method, name, roots=sources.prompts)
+        except Usage as error:
+            raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
+
+    def _place(self) -> Place:
+        causes: tuple[str, ...] = ()
+        if self.changed:
+            then = self.meta.prompt.files
+            changed = [file.name for file in self.prompt.files if then.get(file.name) != file.sha256]
+            files = " and ".join(changed or [file.name for file in self.prompt.files])
+            recorded, now = self.meta.prompt.sha256, self.prompt.sha256
+            causes = (f"{files} changed since it was recorded (prompt {recorded[:12]}… then, {now[:12]}… now).",)
+        return Place(self.run.label, self.meta.key, self.file, causes)
+
+    def _environment(self, sources: Sources) -> Environment:
+        opening = self.task.opening(self.question)
+        if self.meta.tape is not None:
+            from ..tape import environment
+
+            path = self.run.tape_path(self.meta.key)
+            return environment(read_tape(path, self.meta.tape.sha256), judge(self.task, self.question), shown(path))
+        from ..wiki.env import WikiEnv
+        from ..wiki.snapshot import SnapshotPages
+
+        if self.run.config.site is None:
+            raise Corrupt(f"{self.file}: neither a site nor an observation tape is recorded.")
+        pins = {pin.query: pin.sha256 for pin in self.meta.pages if pin.site == self.run.config.site}
+        pages = SnapshotPages(sources.snapshots, self.run.config.site, self.settings.extraction, pins)
+        return WikiEnv(pages, opening, judge(self.task, self.question))
+
+    def _outcome(self, computed: Outcome) -> list[ReactReproError]:
+        expected = self.meta.outcome
+        where = f"{self.run.label}, episode {self.meta.key}"
+        if expected is None:
+            return [
+                OutcomeChanged(
+                    f"{where}: no expected outcome is recorded, so nothing vouches for the computed one.\n"
+                    f"  {self.file}\n  Restore the file, or record the episode again."
+                )
+            ]
+        found = expected.differences(computed)
+        if not found:
+            return []
+        rows = "".join(f"\n  {name}: {was!r} recorded, {now!r} computed" for name, (was, now) in found.items())
+        version = self.run.config.task.version
+        why = ""
+        if version != self.task.version:
+            why = f"\n  The task's version was {version} when it was recorded and is {self.task.version} now."
+        return [
+            OutcomeChanged(
+                f"{where}: the outcome is not the recorded one.{rows}\n  {self.file}{why}\n"
+                "  If the file was edited, restore it; if parsing or scoring changed on purpose, record it again."
+            )
+        ]
+
+
+def _nothing_to_finish() -> None:
+    """Pages need not be used up: which of them are read follows from the actions, and those are compared."""
+
+
+def _caught(finish: Callable[[], None]) -> list[ReactReproError]:
+    try:
+        finish()
+    except ReactReproError as error:
+        return [error]
+    return []
+
+
+def _known(get: Callable[[str], T], name: str, run: Run) -> T:
+    try:
+        return get(name)
+    except Usage as error:
+        raise Corrupt(f"{run.label}: {error}. It needs a package that is not installed, or was altered.") from None
+
+
+def _absent(run: Run, key: str, file: str) -> str:
+    keys = run.keys()
+    some = ", ".join(keys[:8]) + (" …" if len(keys) > 8 else "")
+    return (
+        f"{run.label}, episode {key}: it is not recorded.\n"
+        f"  {file} does not exist; recorded in this run: {some or 'nothing'}.\n"
+        "  `reactrepro list` shows what is at hand."
+    )
