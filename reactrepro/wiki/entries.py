@@ -70,23 +70,26 @@ def entries(roots: Sequence[Path]) -> Iterator[Entry]:
 
 
 def find(roots: Sequence[Path], query: str, site: str | None = None) -> list[Entry]:
-    """Return the entries that hold answers to exactly *query*, of *site* or of every site, roots in order.
-
-    An entry of that query's folder that cannot be read is among them, with its problems.
+    """Return the entries that hold answers to exactly *query*, of *site* or of every site, in the order of the roots.
 
     Raises:
         Usage: *site* cannot name a wiki.
+        Corrupt: there are answers, but none of them can be read.
     """
-    found = []
+    found: list[Entry] = []
+    problems: list[Corrupt] = []
     for root in map(str, roots):
         for name in [checked_site(site)] if site is not None else _sites(root):
             entry = _entry(root, name, folder(query))
-            if entry.query == query or entry.problems:
+            if entry.query == query:
                 found.append(entry)
+            problems += entry.problems
+    if problems and not found:
+        raise problems[0]
     return found
 
 
-def nearest(roots: Sequence[str], site: str, query: str) -> list[str]:
+def nearest(roots: Sequence[Path | str], site: str, query: str) -> list[str]:
     """Return up to `NEAREST` queries that *site* has answers to and that are like *query*, the likest first.
 
     Likeness is that of folder names, so that only the files of the few that are named have to be opened.
@@ -94,7 +97,7 @@ def nearest(roots: Sequence[str], site: str, query: str) -> list[str]:
     import difflib
 
     named: dict[str, str] = {}
-    for root in roots:
+    for root in map(str, roots):
         for name in _folders(f"{root}/{site}")[:_LOOKED_AT]:
             if is_folder(name):
                 named.setdefault(name, root)

@@ -6,7 +6,7 @@ The specification is docs/formats.md, "Wiki snapshot".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -18,6 +18,7 @@ PROVENANCES = ("recorded", "transcribed", "scripted")
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+_NONE = type(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,10 @@ class StoredView:
     text: tuple[int, str] | None
 
 
+_KEYS = frozenset(Answer.__slots__) | {"format", "views", "html"}
+_VIEW_KEYS = frozenset(StoredView.__slots__)
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """All that a metadata file says.
@@ -123,12 +128,13 @@ def to_json(metadata: Metadata) -> Json:
 
 
 def from_json(form: Json) -> Metadata:
-    """Return what *form* says; keys it should not have are passed over.
+    """Return what *form* says.
 
     Raises:
         KeyError: a key is absent.
-        TypeError, ValueError: a value is of the wrong type or outside of its vocabulary.
+        TypeError, ValueError: a key is unknown, or a value of the wrong type or outside of its vocabulary.
     """
+    _only(form, _KEYS)
     answer = Answer(
         site=_of(form, "site", str),
         query=_of(form, "query", str),
@@ -151,13 +157,18 @@ def from_json(form: Json) -> Metadata:
             raise ValueError(f"{name!r} cannot name an extraction")
         views[name] = _view(view)
     html = _of(form, "html", dict, _NONE)
+    if html is not None:
+        _only(html, {"sha256"})
     return Metadata(answer, views, None if html is None else _hash(html))
 
 
 def _view(form: Any) -> StoredView:
     if not isinstance(form, dict):
         raise TypeError("a view is no object")
+    _only(form, _VIEW_KEYS)
     text = _of(form, "text", dict, _NONE)
+    if text is not None:
+        _only(text, {"bytes", "sha256"})
     return StoredView(
         version=_of(form, "version", int),
         sha256=_hash(form),
@@ -184,7 +195,9 @@ def check(answer: Answer) -> None:
         raise ValueError(f"filled_in names no field: {', '.join(sorted(unknown))}")
 
 
-_NONE = type(None)
+def _only(form: Mapping[str, Any], known: Set[str]) -> None:
+    if unknown := form.keys() - known:
+        raise ValueError(f"unknown: {', '.join(map(repr, sorted(unknown)))}")
 
 
 def _of(form: Any, key: str, *types: type) -> Any:

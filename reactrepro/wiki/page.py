@@ -255,7 +255,7 @@ class _Texts:
         pieces: list[str] = []
         slices: dict[str, list[list[int]]] = {"p": [], "ul": [], "div": []}
         verbatim = 0
-        todo: list[LexborNode | list[int] | None] = [root]  # a list of int: an element's slice that ends here
+        todo: list[LexborNode | list[int] | None] = [] if root is None else [root]
         while todo:
             node = todo.pop()
             if not isinstance(node, LexborNode):

@@ -315,6 +315,26 @@ def test_a_recorded_error_status_is_never_a_reply(world: World) -> None:
     assert "status 429" in str(only(replayed(world), Corrupt))
 
 
+@pytest.mark.case("B45")
+def test_a_left_over_encoding_header_never_matters(world: World) -> None:
+    """Bodies are readable text; a `Content-Encoding: gzip` that some recorder left beside one is not believed."""
+    interactions = world.run.read("0").interactions
+    headers = {"Content-Encoding": ["gzip"], "Content-Length": ["7"], "Content-Type": ["application/json"]}
+    rewrite(world, interactions=[replace(i, response_headers=headers) for i in interactions])
+    assert "I need to search Vorland." in world.run.path("0").read_text("ascii")
+    assert replayed(world).ok
+
+
+@pytest.mark.case("B45")
+def test_a_compressed_body_in_a_cassette_is_refused(world: World) -> None:
+    """Stock vcrpy writes compressed bodies as base64, which nobody can review; such a file is no recording of ours."""
+    path = world.run.path("0")
+    text = path.read_text("ascii")
+    start, end = text.index('      string: "'), text.index("\n- request:", 10)
+    path.write_text(f"{text[:start]}      string: !!binary H4sIAAAAAAAAAwMAAAAAAAAAAAA={text[end:]}", "ascii")
+    assert "names a YAML type" in str(only(replayed(world), Corrupt))
+
+
 @pytest.mark.parametrize("side", ["body", "response"])
 def test_a_body_that_is_no_json_is_corrupt(world: World, side: str) -> None:
     """Exit code 5, not a crash."""

@@ -194,6 +194,7 @@ def _block(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return ul | ol | div | table | dl
 
 
+names = st.sampled_from(["", ' class="mw-empty-elt"'])
 paragraph = st.builds(
     lambda body, g, name: f"<p{name}>{body}{g}</p>", run, gap, st.sampled_from(["", ' class="mw-empty-elt"'])
 )

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reactrepro.domain import Action, Environment, Observation, PageView
+from reactrepro.domain import Environment, Observation, PageView
 from reactrepro.errors import WikiSnapshotMiss
 from reactrepro.wiki.env import EMPTY_ARTICLE, NO_MORE, WikiEnv
 from reactrepro.wiki.page import parse
 
 from . import mediawiki as mw
+from .samples import MARL, action
 
 OPENING = "Question: Where is Vorland?"
 
@@ -32,28 +33,22 @@ class Site:
         return parse(self.pages[query], site="quill", query=query).view(self.extraction)
 
 
-def action(command: str) -> Action:
-    """An action as the parser hands it over: a verb it knows with brackets, or no name."""
-    for name in ("search", "lookup", "finish", "think"):
-        if command.startswith(f"{name}[") and command.endswith("]"):
-            return Action(name, command[len(name) + 1 : -1], command.capitalize(), command)
-    return Action("", "", command, command)
-
-
 def environment(pages: Mapping[str, str] | None = None, extraction: str = "article", gold: str = "Quill") -> WikiEnv:
+    """An environment over pages in memory."""
     return WikiEnv(Site(pages or {}, extraction), OPENING, lambda answer: int(answer == gold))
 
 
 def run(env: WikiEnv, *commands: str) -> list[str]:
+    """Execute commands; return what was observed."""
     return [env.step(action(command)).text for command in commands]
 
 
 def body(*paragraphs: str) -> str:
+    """An article of paragraphs."""
     return mw.article("".join(f"<p>{paragraph}</p>" for paragraph in paragraphs))
 
 
 VORLAND = body("Vorland is a town. It lies in Quill. It has a bay. A bay is wet.", "The town is old. It is small. Bay!")
-MARL = mw.article("<p><b>Marl</b> may refer to:</p><ul><li>Marl (rock), a rock</li></ul>")
 BOTH = pytest.mark.parametrize("extraction", ["article", "original"])
 
 
@@ -362,7 +357,7 @@ pages = mw.articles | mw.titles.map(lambda found: mw.results(*found)) | st.just(
 
 
 @given(
-    st.fixed_dictionaries({name: pages for name in ("A", "[A]", "B", "[B]")}),
+    st.fixed_dictionaries(dict.fromkeys(("A", "[A]", "B", "[B]"), pages)),
     st.lists(commands, max_size=10),
     st.sampled_from(["finish[Quill]", "finish[]", "lookup[a]"]),
 )

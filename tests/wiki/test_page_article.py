@@ -13,6 +13,7 @@ from . import mediawiki as mw
 
 
 def view(page: str) -> PageView:
+    """What extraction `article` makes of a page."""
     return parse(page, site="quill", query="Vorland").view("article")
 
 
@@ -114,7 +115,8 @@ def test_elements_that_stay(element: str) -> None:
 def test_paragraphs_inside_of_what_is_left_out_are_left_out() -> None:
     """A hidden box takes its paragraphs along, and a table of contents its list."""
     page = mw.article(
-        '<div style="display:none"><p>not this one</p></div><div id="toc" class="toc"><ul><li>1 Not this</li></ul></div>'
+        '<div style="display:none"><p>not this one</p></div>'
+        '<div id="toc" class="toc"><ul><li>1 Not this</li></ul></div>'
         "<p>Vorland is a town.</p>"
     )
     assert view(page).text == "Vorland is a town.\n"

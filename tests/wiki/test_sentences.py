@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from reactrepro.wiki.sentences import containing, observation, sentences
 
 prose = st.lists(
-    st.sampled_from(
-        ["Vorland", "D.C", ". ", ".", "! ", "? ", " ", "  ", "\n", "\u00a0", "[1]", "Dr. ", ".. ", "İ", "a"]
-    ),
+    st.sampled_from(["Vorland", "D.C", ". ", ".", "! ", "? ", " ", "  ", "\n", "\u00a0", "[1]", ".. ", "İ", "a"]),
     max_size=25,
 ).map("".join)
 
@@ -24,9 +22,8 @@ def reference(text: str) -> list[str]:
     found = []
     for line in full:
         for piece in line.split(". "):
-            piece = piece.strip()
-            if piece != "":
-                found.append(piece + ".")
+            if piece.strip() != "":
+                found.append(piece.strip() + ".")
     return found
 
 

@@ -19,35 +19,9 @@ from reactrepro.wiki.entry import Answer
 from reactrepro.wiki.page import parse
 from reactrepro.wiki.snapshot import SnapshotPages
 from reactrepro.wiki.store import write_page
-from reactrepro.wiki.versions import Version
 
 from . import mediawiki as mw
-from .test_names import HARD
-
-TIME = "2026-11-30T19:22:05Z"
-
-
-def answer(query: str = "Vorland", time: str | None = TIME, **fields: object) -> Answer:
-    known = {
-        "site": "quill",
-        "kind": "article",
-        "provenance": "recorded",
-        "base_url": "https://quill.example/w/index.php",
-    }
-    return Answer(**{**known, "query": query, "time": time, **fields})  # type: ignore[arg-type]
-
-
-def view(text: str | None = "Vorland is a town.\n", query: str = "Vorland", **fields: object) -> PageView:
-    known = {"site": "quill", "kind": "article", "extraction": "article", "version": 1}
-    return PageView(**{**known, "query": query, "text": text, **fields})  # type: ignore[arg-type]
-
-
-def files(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def write(root: Path, text: str = "Vorland is a town.\n", time: str | None = TIME, query: str = "Vorland") -> Version:
-    return write_page(root, answer(query, time), [view(text, query)])
+from .samples import HARD, answer, files, view, write
 
 
 def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:
