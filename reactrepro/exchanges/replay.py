@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..cassettes import mismatch
 from ..cassettes.matching import endpoint, same
+from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, Interaction
 from ..domain import Call, Json
-from ..errors import CassetteLeftover, CassetteMiss, Corrupt
+from .recorded import miss, parsed, refuse_error, refuse_leftover
 
 
 class Replay:
@@ -20,7 +20,7 @@ class Replay:
         place: where this replay stands, for messages.
     """
 
-    def __init__(self, cassette: Cassette, place: mismatch.Place) -> None:
+    def __init__(self, cassette: Cassette, place: Place) -> None:
         self._cassette = cassette
         self._place = place
         self._used = [False] * len(cassette.interactions)
@@ -30,18 +30,14 @@ class Replay:
 
         Raises:
             CassetteMiss: no unused interaction has this request; `CassetteMiss.mismatch` says what differs.
-            Corrupt: a recorded body is not JSON.
+            Corrupt: a recorded body is not JSON, or the recorded answer is an error.
         """
         for number, interaction in enumerate(self._cassette.interactions):
             if not self._used[number] and self._answers(interaction, call):
                 self._used[number] = True
-                if interaction.status != 200:
-                    raise Corrupt(
-                        f"{self._place.file}: interaction {number + 1} has the status {interaction.status}; "
-                        "an error is no reply, and recordings hold replies only."
-                    )
-                return self._json(interaction, "response")
-        raise CassetteMiss(mismatch.find(self._cassette, self._used, call, self._place))
+                refuse_error(interaction, number + 1, self._place)
+                return parsed(lambda: interaction.response_json, "response", self._place)  # noqa: B023 - called now
+        raise miss(self._cassette, self._used, call, self._place)
 
     def finish(self) -> None:
         """Assert that every recorded interaction was used.
@@ -49,24 +45,11 @@ class Replay:
         Raises:
             CassetteLeftover: some were not.
         """
-        left = [str(number + 1) for number, used in enumerate(self._used) if not used]
-        if left:
-            raise CassetteLeftover(
-                f"{self._place.run}, episode {self._place.key}: the replay ended, and {len(left)} of {len(self._used)} "
-                f"recorded interactions were never asked for (number {', '.join(left)}).\n"
-                f"  {self._place.file}\n"
-                "  The method makes fewer calls than it did. Restore what changed, or record the episode again."
-            )
+        refuse_leftover(self._used, self._place)
 
     def _answers(self, interaction: Interaction, call: Call) -> bool:
         return (
             interaction.method == "POST"
             and endpoint(interaction.uri) == call.endpoint
-            and same(self._json(interaction, "request"), call.body)
+            and same(parsed(lambda: interaction.request_json, "request", self._place), call.body)
         )
-
-    def _json(self, interaction: Interaction, side: str) -> Json:
-        try:
-            return interaction.request_json if side == "request" else interaction.response_json
-        except (ValueError, RecursionError) as error:
-            raise Corrupt(f"{self._place.file}: a recorded {side} body is not readable JSON ({error}).") from None

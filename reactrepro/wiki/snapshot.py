@@ -94,6 +94,8 @@ class SnapshotPages:
                     if view.sha256 == pin.sha256:
                         return pin, view
             found += versions
+            if problems or any(self._says(version, pin) for version in versions):
+                break  # damaged where it stands first; an intact copy in a lower layer would hide that
         raise self._changed(pin, found, problems)
 
     def _says(self, version: Version, pin: Pin) -> bool:

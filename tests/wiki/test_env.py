@@ -43,6 +43,12 @@ def run(env: WikiEnv, *commands: str) -> list[str]:
     return [env.step(action(command)).text for command in commands]
 
 
+def asked(env: WikiEnv) -> list[str]:
+    """The queries that went to the pages, in order."""
+    assert isinstance(env._pages, Site)
+    return env._pages.asked
+
+
 def body(*paragraphs: str) -> str:
     """An article of paragraphs."""
     return mw.article("".join(f"<p>{paragraph}</p>" for paragraph in paragraphs))
@@ -89,7 +95,7 @@ def test_after_the_answer_nothing_happens() -> None:
     env = environment({"Vorland": VORLAND})
     end = env.step(action("finish[]"))
     assert [env.step(action(one)) for one in ("search[Vorland]", "finish[Quill]", "")] == [end] * 3
-    assert (env.answer, env.steps, env._pages.asked) == ("", 1, [])
+    assert (env.answer, env.steps, asked(env)) == ("", 1, [])
     env.reset()
     assert (env.answer, env.steps) == (None, 0)
     assert run(env, "finish[Quill]") == ["Episode finished, reward = 1\n"]
@@ -104,7 +110,7 @@ def test_search_shows_five_sentences() -> None:
     assert run(env, "search[ Vorland]") == [
         "Vorland is a town. It lies in Quill. It has a bay. A bay is wet.. The town is old."
     ]
-    assert env._pages.asked == [" Vorland"]
+    assert asked(env) == [" Vorland"]
 
 
 @BOTH
@@ -149,7 +155,7 @@ def test_a_disambiguation_is_searched_once_more_in_brackets(extraction: str) -> 
     seen = env.step(action("search[Marl]"))
     assert seen.text == "Could not find [Marl]. Similar: ['Marl (rock)']."
     assert seen.flags == ("disambiguation",)
-    assert (env._pages.asked, env.steps) == (["Marl", "[Marl]"], 1)
+    assert (asked(env), env.steps) == (["Marl", "[Marl]"], 1)
 
 
 @pytest.mark.case("B20")
@@ -160,7 +166,7 @@ def test_a_second_disambiguation_is_taken_as_it_is(extraction: str) -> None:
     first = run(env, "search[Marl]", "lookup[rock]")
     assert "Marl may refer to:." in first[0]
     assert first[1].startswith("(Result 1 / 1) Marl (rock), a rock")
-    assert env._pages.asked == ["Marl", "[Marl]"]
+    assert asked(env) == ["Marl", "[Marl]"]
 
 
 @pytest.mark.case("B20")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from reactrepro.domain import PageView
 from reactrepro.wiki.page import parse
@@ -136,6 +136,7 @@ def test_a_formula_stands_as_its_source() -> None:
 
 
 @given(mw.bodies)
+@settings(max_examples=50)
 def test_without_anything_to_leave_out_both_extractions_read_the_same(body: str) -> None:
     """Then the same rules: on a bare body without such elements and backslashes, `article` equals `original`."""
     for gone in ("hatnote", "toc", "mw-empty-elt", "coordinates", "geo-dms", "mwe-math-element", "display", "\\"):

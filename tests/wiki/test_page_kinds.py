@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reactrepro.errors import InfraError, Usage
 from reactrepro.wiki import EXTRACTIONS
@@ -120,11 +122,17 @@ def test_deep_nesting_is_no_problem() -> None:
     assert parse(page, site="quill", query="q").view("article").text == "one two three\n"
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["<p class='mw-x'>a\x00b c d</p>", "<p class=mw-x>\ud800 a b", "<<<>>></p><ul class='mw-'", "<p class='mw-x'", "<"],
-)
-def test_any_string_is_read_or_refused(page: str) -> None:
+markup = st.lists(
+    st.sampled_from(
+        ["<p class='mw-x'>", "</p>", "<ul", "<", ">", "'", "mw-", "a b c", "\x00", "\ud800", "<!--", "<pre>\n"]
+    )
+    | st.text(max_size=4),
+    max_size=12,
+).map("".join)
+
+
+@given(markup | st.binary(max_size=40))
+def test_any_string_is_read_or_refused(page: str | bytes) -> None:
     """Broken markup, NUL and lone surrogates raise nothing but an infra error, and give text that UTF-8 can hold."""
     with contextlib.suppress(InfraError):
         for view in parse(page, site="quill", query="q").views:

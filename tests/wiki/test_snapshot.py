@@ -102,13 +102,17 @@ def test_a_pin_is_looked_for_in_every_root(tmp_path: Path) -> None:
     assert pages(packaged, local).page("Vorland").text == "Vorland is a town.\n"
 
 
-def test_a_broken_local_copy_does_not_hide_a_good_one(tmp_path: Path) -> None:
-    """An edited or unreadable version is passed over while another root has what was pinned."""
-    local, packaged = tmp_path / "local", tmp_path / "packaged"
-    write(local).text_path("article").write_bytes(b"edited\n")
-    write(local, time="2026-01-01T00:00:00Z").path.write_bytes(b"{")
+def test_a_good_copy_below_does_not_hide_a_broken_one(tmp_path: Path) -> None:
+    """An edited or unreadable version is an error where it stands, although another root has what was pinned."""
+    edited, broken, packaged = tmp_path / "edited", tmp_path / "broken", tmp_path / "packaged"
+    write(edited).text_path("article").write_bytes(b"edited\n")
+    write(broken, time="2026-01-01T00:00:00Z").path.write_bytes(b"{")
     write(packaged)
-    assert pages(local, packaged, pins={"Vorland": PIN}).page("Vorland") == view()
+    with pytest.raises(PageChanged, match="was cut short"):
+        pages(edited, packaged, pins={"Vorland": PIN}).page("Vorland")
+    with pytest.raises(Corrupt):
+        pages(broken, packaged, pins={"Vorland": PIN}).page("Vorland")
+    assert pages(packaged, edited, broken, pins={"Vorland": PIN}).page("Vorland") == view()
 
 
 def test_only_recorded_pages_may_be_asked_for(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reactrepro.cassettes.write import replace_file as write_whole
 from reactrepro.domain import PageView
 from reactrepro.errors import Corrupt, Usage
 from reactrepro.wiki import store
@@ -102,14 +103,13 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_the_metadata_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped at any moment, a write leaves whole files only, and no metadata without its texts."""
     done: list[str] = []
-    put = store.replace_file
 
     def stop_after(number: int) -> None:
         def replace_file(path: Path, data: bytes) -> None:
             if len(done) == number:
                 raise OSError(28, "No space left on device")
             done.append(path.suffix)
-            put(path, data)
+            write_whole(path, data)
 
         done.clear()
         monkeypatch.setattr(store, "replace_file", replace_file)
