@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..domain import Ask, Completion, Json
+from ..errors import Corrupt
 from . import shape
 
 
@@ -35,12 +36,14 @@ class AnthropicMessages:
         """Read a response: text blocks by type, thinking apart, a refusal as its own finish.
 
         Raises:
-            Corrupt: no list of content blocks in it.
+            Corrupt: no content in it.
             InfraError: an error object inside a 200.
         """
         response = shape.checked(response)
+        if "content" not in response:
+            raise Corrupt("the response has no `content`.")
         notes: list[str] = []
-        text, thinking = shape.text_of(response.get("content"), notes)
+        text, thinking = shape.text_of(response["content"], notes)
         finish = shape.optional_text(response.get("stop_reason"))
         reasoning = "\n".join(thinking) or None
         shape.reasoning_note(text, finish, reasoning, notes)

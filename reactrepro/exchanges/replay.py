@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..cassettes.matching import endpoint, same
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, Interaction
@@ -36,7 +38,7 @@ class Replay:
             if not self._used[number] and self._answers(interaction, call):
                 self._used[number] = True
                 refuse_error(interaction, number + 1, self._place)
-                return parsed(lambda: interaction.response_json, "response", self._place)  # noqa: B023 - called now
+                return self._json(interaction, "response")
         raise miss(self._cassette, self._used, call, self._place)
 
     def finish(self) -> None:
@@ -51,5 +53,8 @@ class Replay:
         return (
             interaction.method == "POST"
             and endpoint(interaction.uri) == call.endpoint
-            and same(parsed(lambda: interaction.request_json, "request", self._place), call.body)
+            and same(self._json(interaction, "request"), call.body)
         )
+
+    def _json(self, interaction: Interaction, side: Literal["request", "response"]) -> Json:
+        return parsed(lambda: getattr(interaction, f"{side}_json"), side, self._place)

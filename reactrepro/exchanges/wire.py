@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -118,7 +119,6 @@ class _Method:
 
 _NOT_IN_THE_BODY = frozenset({"extra_headers", "extra_query", "extra_body", "timeout"})
 _methods: dict[tuple[str, bool], _Method] = {}
-_clients: dict[tuple[str, bool], Any] = {}
 _making = threading.Lock()
 
 
@@ -133,14 +133,12 @@ def _method(endpoint: str, *, asynchronous: bool) -> _Method:
 def _make_method(endpoint: str, asynchronous: bool) -> _Method:
     if endpoint not in _SDKS:
         raise Usage(f"no SDK's method sends {endpoint!r}: only {', '.join(_SDKS)} can be replayed over the wire.")
-    make, path = _SDKS[endpoint]
-    client = _clients.get((make.__name__, asynchronous))
-    if client is None:
-        client = _clients[make.__name__, asynchronous] = make(asynchronous)
-    create = attrgetter(f"{path}.with_raw_response.create")(client)
+    client, path = _SDKS[endpoint]
+    create = attrgetter(f"{path}.with_raw_response.create")(client(asynchronous))
     return _Method(create, frozenset(inspect.signature(create).parameters) - _NOT_IN_THE_BODY)
 
 
+@cache
 def _openai(asynchronous: bool) -> Any:
     import openai
 
@@ -150,6 +148,7 @@ def _openai(asynchronous: bool) -> Any:
     return _unmoved(client)
 
 
+@cache
 def _anthropic(asynchronous: bool) -> Any:
     import anthropic
 
