@@ -97,9 +97,9 @@ def convert(value: Any, form: type[T], path: Path | None) -> T:
     """
     try:
         result = msgspec.convert(value, form)
-    except (msgspec.ValidationError, RecursionError) as error:
+        known = msgspec.json.decode(msgspec.json.encode(result))
+    except (msgspec.ValidationError, RecursionError, OverflowError, UnicodeEncodeError) as error:
         raise Corrupt(f"{path}: {error}. The file was altered, or something else wrote it.") from None
-    known = msgspec.json.decode(msgspec.json.encode(result))
     if known != value and (unknown := _unknown(value, known, "$")):
         raise Corrupt(f"{path}: unknown field `{unknown}`. The file was altered, or something else wrote it.")
     return result
