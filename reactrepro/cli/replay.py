@@ -151,7 +151,8 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
         click.echo(shown_episodes.rows(report.episodes) + "\n")
         for run in dict.fromkeys(episode.run for episode in report.episodes):
             if (overrides := _overrides(run)) is not None:
-                click.echo(lines(f"{run.label}: profile {shown_episodes.conditions(run, overrides)}; id {run.id[:12]}"))
+                of_run = [episode for episode in report.episodes if episode.run == run]
+                click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
         click.echo()
     for episode in report.episodes:
         for problem in episode.problems:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..cassettes.runs import Run
@@ -25,6 +26,25 @@ def tokens(episode: EpisodeReport) -> Tokens:
     return Tokens(_total([t.prompt for t in used]), _total([t.completion for t in used]))
 
 
+def format_flags(episodes: Iterable[EpisodeReport]) -> str:
+    """Return how often each format flag stands on a step: "cut_at_stop 3, quoted_argument 1"; "" for none."""
+    found = Counter(
+        flag for episode in episodes if episode.trajectory for flags in episode.trajectory.flags for flag in flags
+    )
+    return ", ".join(f"{flag} {count}" for flag, count in sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def run_line(run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str, object]) -> str:
+    """Return what holds for a whole run: conditions, id, repairs, and how often strict would have asked again."""
+    replies = sum(e.trajectory.llm_calls - e.trajectory.reprompts for e in episodes if e.trajectory)
+    strict = sum(e.trajectory.strict_reprompts for e in episodes if e.trajectory)
+    return (
+        f"{run.label}: profile {conditions(run, overrides)}; id {run.id[:12]}\n"
+        f"  format flags: {format_flags(episodes) or 'none'}; "
+        f"strict would have reprompted {strict} of {text.counted(replies, 'reply', 'replies')}"
+    )
+
+
 def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str:
     """Return the table that stands under one trajectory, with the fields of the published page first."""
     config, score, trajectory = episode.run.config, episode.score, episode.trajectory
@@ -43,6 +63,7 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
             ("LLM calls", trajectory.llm_calls),
             ("parse-fail retries", trajectory.reprompts),
             ("strict would retry", trajectory.strict_reprompts),
+            ("format flags", format_flags([episode]) or "none"),
             ("ended", trajectory.ended.replace("_", " ")),
         ]
     if episode.prompt is not None:
