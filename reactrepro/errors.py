@@ -132,6 +132,13 @@ class BudgetExceeded(ReactReproError):
     kind = "budget"
 
 
+class Interrupted(ReactReproError):
+    """The user wants an end (exit code 130); what is recorded is safe."""
+
+    exit_code = 130
+    kind = "interrupted"
+
+
 def exit_code(problems: Iterable[ReactReproError]) -> int:
     """Return the exit code of several problems: the highest; 0 for none."""
     return max((problem.exit_code for problem in problems), default=0)

@@ -29,6 +29,7 @@ MANY = 20
 @click.argument("index", nargs=-1)
 @options.filters
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
+@click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
 @options.locations
 @options.as_json
 @options.quiet
@@ -40,6 +41,7 @@ def replay(
     method: str | None,
     run: str | None,
     everything: bool,
+    wire: bool,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -65,7 +67,7 @@ def replay(
 
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
-    replayed = _progress(replay_all(chosen.episodes, found), len(chosen.episodes), quiet or json_)
+    replayed = _progress(replay_all(chosen.episodes, found, wire=wire), len(chosen.episodes), quiet or json_)
     report = RunReport(tuple(replayed), chosen.others)
     if json_:
         options.echo_json(_data(report))

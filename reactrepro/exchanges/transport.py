@@ -6,6 +6,7 @@ own `Cassette`, loaded by vcrpy's own serializer from the very bytes that our re
 report on a miss are ours.
 
 A transport that replays has no way out: there is no other transport inside it that a request could be handed on to.
+One that records has one, and hands every reply to a `Recorder` before the SDK gets to see it.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from ..cassettes.model import Cassette
 from ..cassettes.read import MAX_CASSETTE, parse_cassette, read_bytes
 from ..cassettes.write import cassette_bytes
 from ..domain import Call, Json
-from ..errors import Corrupt, ReactReproError, Usage
+from ..errors import Corrupt, InfraError, ReactReproError, Usage
 from .recorded import miss, parsed, refuse_error
+from .recorder import Recorder
 
 
 class WireDiffers(ReactReproError):
@@ -124,25 +126,29 @@ class Episode:
 
 @dataclass(slots=True)
 class _Sending:
-    """One call under way: who answers it, what was built, and what the transport raised."""
+    """One call under way: who answers or keeps it, what was built, and what the transport raised."""
 
-    episode: Episode
+    episode: Episode | Recorder
     call: Call | None
     error: Exception | None = None
 
+
+_ENCODING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers of the body as it was on the wire; what is handed on is decoded."""
 
 _current: ContextVar[_Sending | None] = ContextVar("reactrepro_sending", default=None)
 
 
 @contextmanager
-def sending(episode: Episode, call: Call) -> Iterator[None]:
-    """Have *episode* answer *call*, which an SDK sends inside; no SDK can hide why it was not answered.
+def sending(episode: Episode | Recorder, call: Call) -> Iterator[None]:
+    """Have *episode* answer, or keep, *call*, which an SDK sends inside; no SDK can hide why that failed.
 
     SDKs turn what a transport raises into "Connection error.", or retry. Whatever they make of it, what comes out of
     here is the transport's own error.
 
     Raises:
         ReactReproError: as `Episode.answer`.
+        OSError: as `Recorder.keep`.
     """
     under_way = _Sending(episode, call)
     token = _current.set(under_way)
@@ -163,11 +169,13 @@ class Transport:
     Args:
         httpx: the module whose clients use it: ``httpx2``, or ``httpx``.
         episode: who answers every request; None for the episode of the `sending` that is under way.
+        inner: the transport that reaches the network, for recording; None for replaying, which has no way out.
     """
 
-    def __init__(self, httpx: ModuleType, episode: Episode | None = None) -> None:
+    def __init__(self, httpx: ModuleType, episode: Episode | None = None, inner: Any = None) -> None:
         self._httpx: Any = httpx
         self._episode = episode
+        self._inner = inner
 
     def client(self) -> Any:
         """Return a synchronous client on this transport, which takes nothing from the environment."""
@@ -184,10 +192,20 @@ class Transport:
             ReactReproError: as `Episode.answer`.
             Usage: no episode is under way.
         """
-        return self._respond(request, request.read())
+        body = request.read()
+        if self._inner is None:
+            return self._respond(request, body)
+        response = self._inner.handle_request(request)
+        try:
+            raw = b"".join(response.stream)
+        finally:
+            response.close()
+        return self._keep(request, body, response, raw)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Return the recorded response to *request*; see `handle_request`."""
+        if self._inner is not None:
+            raise Usage("recording is synchronous.")
         return self._respond(request, await request.aread())
 
     def _respond(self, request: Any, body: bytes) -> Any:
@@ -196,6 +214,8 @@ class Transport:
             raise Usage("no recording is being replayed here: this transport answers inside `sending` only.")
         try:
             asked = VcrRequest(request.method, str(request.url), body, dict(request.headers))
+            if isinstance(under_way.episode, Recorder):
+                raise Usage("a recording needs a transport that reaches the network; this one replays.")
             answer = under_way.episode.answer(asked, under_way.call)
         except Exception as error:
             under_way.error = error
@@ -203,8 +223,37 @@ class Transport:
         stream = self._httpx.ByteStream(answer.body)
         return self._httpx.Response(answer.status, headers={"content-type": answer.content_type}, stream=stream)
 
+    def _keep(self, request: Any, body: bytes, response: Any, raw: bytes) -> Any:
+        """Record a reply that came over the network, and hand it on; what is no reply is handed on unrecorded."""
+        under_way = _current.get()
+        if under_way is None or not isinstance(under_way.episode, Recorder):
+            raise Usage("nothing is being recorded here: this transport sends inside `sending` only.")
+        whole = self._httpx.Response(
+            response.status_code, headers=response.headers, stream=self._httpx.ByteStream(raw), request=request
+        )
+        try:
+            text = whole.read().decode("utf-8")
+            if whole.status_code == 200:
+                asked = VcrRequest(request.method, str(request.url), body, dict(request.headers))
+                sent = _json_or_text(body)
+                if under_way.call is not None:
+                    _refuse_other(asked, sent, under_way.call)
+                text = under_way.episode.keep(asked, sent, dict(whole.headers), text)
+        except UnicodeDecodeError:
+            under_way.error = InfraError("the server's answer is not UTF-8, and no reply of any known API.")
+            raise under_way.error from None
+        except Exception as error:
+            under_way.error = error
+            raise
+        kept = {name: value for name, value in whole.headers.items() if name.lower() not in _ENCODING}
+        return self._httpx.Response(
+            whole.status_code, headers=kept, stream=self._httpx.ByteStream(text.encode("utf-8"))
+        )
+
     def close(self) -> None:
-        """Close nothing: no connection was ever opened."""
+        """Close what is inside; in a replay nothing is."""
+        if self._inner is not None:
+            self._inner.close()
 
     async def aclose(self) -> None:
         """Close nothing."""

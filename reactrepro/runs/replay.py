@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
 from ..backends import BACKENDS
@@ -22,21 +22,30 @@ from ..tasks import TASKS
 from .play import judge, play
 from .roots import Sources, shown
 
+if TYPE_CHECKING:
+    from ..exchanges.wire import Wire
+
 T = TypeVar("T")
 
 
-def replay_all(episodes: Iterable[tuple[Run, str]], sources: Sources) -> Iterator[EpisodeReport]:
+def replay_all(episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False) -> Iterator[EpisodeReport]:
     """Replay one episode after the other; every problem is in its report, none is raised."""
     for run, key in episodes:
-        yield replay_episode(run, key, sources)
+        yield replay_episode(run, key, sources, wire=wire)
 
 
-def replay_episode(run: Run, key: str, sources: Sources) -> EpisodeReport:
-    """Replay one episode. No network, no key, no data set; every problem is in the report, none is raised."""
+def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) -> EpisodeReport:
+    """Replay one episode. No network, no key, no data set; every problem is in the report, none is raised.
+
+    Args:
+        run, key: which.
+        sources: where pages and prompts are read from.
+        wire: send each request through the provider's SDK, answered at its transport, instead of looking it up.
+    """
     file = shown(run.path(key))
     try:
         cassette = run.read(key)
-        return _Replayed(run, cassette, sources, file).report()
+        return _Replayed(run, cassette, sources, file, wire).report()
     except CassetteAbsent:
         problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
     except ReactReproError as error:
@@ -47,7 +56,7 @@ def replay_episode(run: Run, key: str, sources: Sources) -> EpisodeReport:
 class _Replayed:
     """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
 
-    def __init__(self, run: Run, cassette: Cassette, sources: Sources, file: str) -> None:
+    def __init__(self, run: Run, cassette: Cassette, sources: Sources, file: str, wire: bool) -> None:
         self.run, self.cassette, self.file = run, cassette, file
         self.meta, self.settings = cassette.meta, run.config.settings
         self.question = cassette.meta.as_question()
@@ -56,7 +65,7 @@ class _Replayed:
         _known(PROTOCOLS.get, self.settings.protocol, run)
         self.prompt = self._prompt(sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
-        self.exchange = Replay(cassette, self._place())
+        self.exchange = _exchange(cassette, self._place(), wire)
         backend = _known(BACKENDS.get, self.settings.api, run)()
         ask = Ask(run.config.model, self.settings.max_tokens, self.settings.temperature, cassette.meta.sent)
         self.llm = BackendLlm(backend, self.exchange, ask)
@@ -151,6 +160,14 @@ class _Replayed:
                 "  If the file was edited, restore it; if parsing or scoring changed on purpose, record it again."
             )
         ]
+
+
+def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:
+    if not wire:
+        return Replay(cassette, place)
+    from ..exchanges.wire import Wire  # vcrpy and, once it sends, an SDK: seconds of imports
+
+    return Wire(cassette, place)
 
 
 def _nothing_to_finish() -> None:

@@ -5,5 +5,11 @@ from __future__ import annotations
 from ..domain import Task
 from ..registry import Registry
 
-TASKS: Registry[type[Task]] = Registry("task", {"hotpotqa": "reactrepro.tasks.hotpotqa:HotpotQA"})
+TASKS: Registry[type[Task]] = Registry(
+    "task",
+    {
+        "hotpotqa": "reactrepro.tasks.hotpotqa:HotpotQA",
+        "pelm": "reactrepro.tasks.pelm:Pelm",
+    },
+)
 """Task names to classes, which are made without arguments."""

@@ -62,6 +62,13 @@ def test_replay_needs_no_key_and_no_network(run: Run, exact: object) -> None:
     assert shown.replace(recording, "recording           (the packaged file)") == exact
 
 
+def test_the_wire_road_shows_the_same(run: Run) -> None:
+    """`--wire` sends the requests through the real SDK, offline and without a key, and prints the same, to the byte."""
+    direct, wire = run("replay", "hotpotqa", "0"), run("replay", "hotpotqa", "0", "--wire", PYTHONWARNINGS="ignore")
+    assert (wire.returncode, wire.stderr) == (0, b"")
+    assert wire.stdout == direct.stdout
+
+
 def test_replay_without_words_shows_the_preferred_run(run: Run) -> None:
     """A bare `reactrepro replay` replays one episode."""
     done = run("replay")

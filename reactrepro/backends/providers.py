@@ -1,0 +1,148 @@
+"""Who is asked: base URL, key variable and wire APIs of each provider. A compatible provider is one row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+from ..errors import Usage
+
+COMPATIBLE = "openai-api"
+"""Any OpenAI-compatible server: ``openai-api/<service>/<model>``."""
+
+RECORDING = "REACTREPRO_"
+"""Before a key variable's name: a key for recording only, which wins over the ordinary one."""
+
+_SERVICE = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A row of the table.
+
+    Attributes:
+        base_url: as its SDK wants it.
+        key_variable: the environment variable that people keep its key in.
+        apis: the wire APIs that it speaks, the default first.
+    """
+
+    base_url: str
+    key_variable: str
+    apis: tuple[str, ...]
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", ("chat", "completions")),
+    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", ("messages",)),
+    "volcengine": Provider("https://ark.cn-beijing.volces.com/api/v3", "ARK_API_KEY", ("chat",)),
+    "deepseek": Provider("https://api.deepseek.com", "DEEPSEEK_API_KEY", ("chat",)),
+}
+
+ALL_APIS = ("chat", "completions", "messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One model at one address.
+
+    Attributes:
+        provider: as a run names it: ``openai``, or ``openai-api/<service>``.
+        model: the model asked for.
+        api: wire API.
+        base_url: without credentials, query and fragment.
+        key: the key; empty for a loopback server that needs none. Never shown, never written.
+    """
+
+    provider: str
+    model: str
+    api: str
+    base_url: str
+    key: str = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, without its port."""
+        return urlsplit(self.base_url).hostname or ""
+
+
+def target(name: str, *, environment: Mapping[str, str], api: str | None = None, base_url: str | None = None) -> Target:
+    """Return whom ``--model name`` means.
+
+    Args:
+        name: ``provider/model`` or ``openai-api/<service>/<model>``; a model's name may hold slashes.
+        environment: where keys and base URLs are looked up.
+        api: the wire API asked for; None for the provider's default.
+        base_url: an address that overrides the table's.
+
+    Raises:
+        Usage: unknown provider or API, no base URL, an unsafe one, or no key for a server that needs one.
+    """
+    provider, _, model = name.partition("/")
+    if provider == COMPATIBLE:
+        row, provider, model = _service(model, environment)
+    elif provider in PROVIDERS:
+        row = PROVIDERS[provider]
+    else:
+        known = ", ".join([*PROVIDERS, f"{COMPATIBLE}/<service>"])
+        raise Usage(f"{name!r} names no provider: write provider/model, with one of {known}.")
+    if not model:
+        raise Usage(f"{name!r} names no model: write provider/model.")
+    api = api or row.apis[0]
+    if api not in row.apis:
+        raise Usage(f"{provider} does not speak the {api!r} API; it speaks: {', '.join(row.apis)}.")
+    address = _address(base_url or row.base_url, provider)
+    return Target(provider, model, api, address, _key(row.key_variable, provider, address, environment))
+
+
+def _service(rest: str, environment: Mapping[str, str]) -> tuple[Provider, str, str]:
+    service, _, model = rest.partition("/")
+    if not _SERVICE.match(service):
+        raise Usage(f"{COMPATIBLE}/{rest}: write {COMPATIBLE}/<service>/<model>, the service in lower case.")
+    variable = service.upper().replace("-", "_")
+    base = environment.get(f"{variable}_BASE_URL", "")
+    return Provider(base, f"{variable}_API_KEY", ALL_APIS), f"{COMPATIBLE}/{service}", model
+
+
+def _address(url: str, provider: str) -> str:
+    if not url:
+        variable = provider.partition("/")[2].upper().replace("-", "_")
+        raise Usage(f"{provider} has no address: give --base-url, or set {variable}_BASE_URL.")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise Usage("the base URL has to begin with http:// or https:// and name a host.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise Usage("the base URL holds credentials, a query or a fragment; keys belong into their variable.")
+    if parts.scheme == "http" and not _is_near(parts.hostname):
+        raise Usage(f"the base URL sends keys and prompts to {parts.hostname} in the clear; use https.")
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+
+
+def _key(variable: str, provider: str, address: str, environment: Mapping[str, str]) -> str:
+    key = environment.get(RECORDING + variable) or environment.get(variable) or ""
+    if not key and not is_loopback(urlsplit(address).hostname or ""):
+        raise Usage(
+            f"recording from {provider} needs a key: set {RECORDING}{variable} (for recording only) or {variable}. "
+            "Replaying needs none."
+        )
+    return key
+
+
+def _is_near(host: str) -> bool:
+    """Tell whether *host* is on this machine or in this network, where http is common."""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether *host* is this machine: such a server needs no key."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
