@@ -91,9 +91,12 @@ def enlarged(cassette: Cassette, interactions: int) -> Cassette:
     return Cassette(cassette.meta, tuple(made), cassette.path)
 
 
-def fresh(cassette: Cassette) -> Cassette:
-    """Return *cassette* as it is after reading: no body is parsed yet."""
-    return Cassette(cassette.meta, tuple(replace(one) for one in cassette.interactions), cassette.path)
+def forget(cassette: Cassette) -> Cassette:
+    """Return *cassette*, which is from now on as it is after reading: no body is parsed yet."""
+    for interaction in cassette.interactions:
+        for parsed in ("request_json", "response_json"):
+            vars(interaction).pop(parsed, None)
+    return cassette
 
 
 def _episode(run: Run, snapshot: Path, number: int) -> None:

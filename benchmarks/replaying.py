@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recordings import Workload
+from recordings import SITE, Workload
 
+from reactrepro import prompts
+from reactrepro.backends.llm import BackendLlm
+from reactrepro.backends.openai_chat import OpenAIChat
+from reactrepro.cassettes.model import Cassette
+from reactrepro.domain import Ask, Call, Json, Outcome
 from reactrepro.exchanges.scripted import BASE_URL
+from reactrepro.methods.react import React
 from reactrepro.report.model import RunReport
+from reactrepro.runs.play import judge, play
 from reactrepro.runs.replay import replay_all
 from reactrepro.runs.select import choose
+from reactrepro.tasks.hotpotqa import HotpotQA
+from reactrepro.wiki.env import WikiEnv
+from reactrepro.wiki.snapshot import SnapshotPages
+
+SERVER_HEADERS = {
+    "Date": "Sun, 30 Nov 2025 12:00:00 GMT",
+    "Content-Type": "application/json",
+    "Connection": "keep-alive",
+    "Server": "cloudflare",
+    "X-Request-ID": "req_0123456789abcdef0123456789abcdef",
+    "openai-organization": "scripted",
+    "openai-processing-ms": "512",
+    "openai-project": "proj_0123456789abcdefghijklmn",
+    "openai-version": "2020-10-01",
+    "x-envoy-upstream-service-time": "530",
+    "x-ratelimit-limit-requests": "10000",
+    "x-ratelimit-limit-tokens": "10000000",
+    "x-ratelimit-remaining-requests": "9999",
+    "x-ratelimit-remaining-tokens": "9997000",
+    "x-ratelimit-reset-requests": "6ms",
+    "x-ratelimit-reset-tokens": "18ms",
+    "cf-cache-status": "DYNAMIC",
+    "set-cookie": "__cf_bm=0123456789; path=/; domain=.scripted.invalid; HttpOnly; Secure; SameSite=None",
+    "Strict-Transport-Security": "max-age=31536000; includeSubDomains; preload",
+    "X-Content-Type-Options": "nosniff",
+    "CF-RAY": "0123456789abcdef-FRA",
+    "alt-svc": 'h3=":443"; ma=86400',
+}
+"""What api.openai.com sends around a reply, and vcrpy keeps unless it is told otherwise."""
 
 
-def replayed(workload: Workload) -> int:
-    """Replay all of *workload* as `reactrepro replay --all` does; return the number of LLM calls."""
+def replayed(workload: Workload, *, first: int | None = None, wire: bool = False) -> int:
+    """Replay *workload*, or its first episodes, as `reactrepro replay --all` does; return the number of LLM calls."""
     sources = workload.sources
     chosen = choose(sources.library, "hotpotqa", (), everything=True)
-    report = RunReport(tuple(replay_all(chosen.episodes, sources)))
+    report = RunReport(tuple(replay_all(chosen.episodes[:first], sources, wire=wire)))
     if report.exit_code:
         raise AssertionError(f"the replay failed: {next(e.problems for e in report.episodes if e.problems)}")
     return sum(len(episode.turns) for episode in report.episodes)
@@ -26,53 +64,88 @@ def replayed(workload: Workload) -> int:
 
 @dataclass(frozen=True)
 class Stock:
-    """The same requests and replies in vcrpy's own files, asked through the openai SDK.
+    """The same episodes in vcrpy's own files, asked through the openai SDK; the loop, pages and scoring are ours.
 
-    It does less than a replay: no page is read, nothing is parsed or scored, and the requests are ready-made. By
-    vcrpy's default, bodies are not even compared.
+    It is spared what a replay does besides: finding the recordings, and comparing requests and outcomes. By vcrpy's
+    default, bodies are not even compared.
 
     Attributes:
-        episodes: (file, requests, replies' texts).
+        workload: the recordings.
+        files: vcrpy's file, and ours as it is after reading, of each episode.
     """
 
-    episodes: list[tuple[Path, list[dict[str, Any]], list[str]]]
+    workload: Workload
+    files: tuple[tuple[Path, Cassette], ...]
 
     def replay(self) -> int:
-        """Ask everything once, with a new client per episode; return the number of LLM calls."""
+        """Replay every episode once, with a new client for each; return the number of LLM calls."""
         import openai
         import vcr
 
-        for path, bodies, texts in self.episodes:
+        calls = 0
+        for path, cassette in self.files:
             with vcr.use_cassette(str(path), record_mode="none"):
-                client = openai.OpenAI(api_key="none", base_url=BASE_URL)
-                for body, text in zip(bodies, texts, strict=True):
-                    if client.chat.completions.create(**body).choices[0].message.content != text:
-                        raise AssertionError(f"vcrpy gave another reply from {path}")
-        return sum(len(bodies) for _, bodies, _ in self.episodes)
+                calls += _play(self.workload, cassette, openai.OpenAI(api_key="none", base_url=BASE_URL))
+        return calls
 
 
 def record_stock(workload: Workload, folder: Path, episodes: int) -> Stock:
     """Record the first *episodes* of *workload* with vcrpy and the openai SDK, as vcrpy itself saves them."""
-    import httpx2
-    import openai
     import vcr
-    from vcr.serializers import yamlserializer
+    import yaml
 
-    if not issubclass(yamlserializer._CassetteLoader, __import__("yaml").CSafeLoader):
-        raise AssertionError("vcrpy does not use libyaml: the comparison would flatter us")
-    made = []
+    if not yaml.__with_libyaml__:
+        raise AssertionError("PyYAML is built without libyaml: the comparison would flatter us")
+    files = []
     for cassette, _ in zip(workload.cassettes(), range(episodes), strict=False):
         path = folder / f"{cassette.meta.key}.yaml"
-        answers = iter(cassette.interactions)
+        with _client(cassette) as client, vcr.use_cassette(str(path)):
+            _play(workload, cassette, client)
+        files.append((path, cassette))
+    return Stock(workload, tuple(files))
 
-        def answer(request: Any, answers: Any = answers) -> Any:
-            return httpx2.Response(200, headers={"Content-Type": "application/json"}, text=next(answers).response)
 
-        bodies = [interaction.request_json for interaction in cassette.interactions]
-        texts = []
-        with vcr.use_cassette(str(path)), httpx2.Client(transport=httpx2.MockTransport(answer)) as transport:
-            client = openai.OpenAI(api_key="none", base_url=BASE_URL, http_client=transport)
-            for body in bodies:
-                texts.append(client.chat.completions.create(**body).choices[0].message.content)
-        made.append((path, bodies, texts))
-    return Stock(made)
+@contextmanager
+def _client(cassette: Cassette) -> Iterator[Any]:
+    """Give a client that a server seems to answer; vcrpy records it as it records any other."""
+    import httpx2
+    import openai
+
+    answers = iter(cassette.interactions)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers=SERVER_HEADERS, text=next(answers).response)
+
+    with httpx2.Client(transport=httpx2.MockTransport(answer)) as transport:
+        yield openai.OpenAI(api_key="none", base_url=BASE_URL, http_client=transport)
+
+
+class _Sdk:
+    """Has requests answered by an SDK's client (`domain.Exchange`)."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def send(self, call: Call) -> Json:
+        choice = self._client.chat.completions.create(**call.body).choices[0]
+        return {"choices": [{"message": {"content": choice.message.content}, "finish_reason": choice.finish_reason}]}
+
+
+def _play(workload: Workload, cassette: Cassette, client: Any) -> int:
+    """Play the episode of *cassette* with *client*; return the number of LLM calls."""
+    settings, meta = workload.run.config.settings, cassette.meta
+    task, question = HotpotQA(), meta.as_question()
+    pins = {pin.query: pin.sha256 for pin in meta.pages}
+    pages = SnapshotPages(workload.sources.snapshots, SITE, settings.extraction, pins)
+    trajectory, score = play(
+        React(),
+        task,
+        question=question,
+        prompt=prompts.load("hotpotqa", "react", "paper"),
+        llm=BackendLlm(OpenAIChat(), _Sdk(client), Ask("scripted", settings.max_tokens, settings.temperature)),
+        env=WikiEnv(pages, task.opening(question), judge(task, question)),
+        settings=settings,
+    )
+    if Outcome.computed(trajectory, score) != meta.outcome:
+        raise AssertionError(f"episode {meta.key} came out otherwise")
+    return trajectory.llm_calls

@@ -474,6 +474,7 @@ class Task(Protocol):
     version: int  #: moves when a score can
     scorer: str  #: name and version of the scoring rules ("hotpotqa-official/1")
     prompt_task: str  #: the task whose prompts it uses
+    site: str  #: the wiki whose pages it reads, by its logical name
     max_steps: int  #: the paper's step limit
 
     def opening(self, question: Question) -> str:

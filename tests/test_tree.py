@@ -29,6 +29,8 @@ EXACT = [
     "cassettes/hotpotqa/react/a-model/0.yaml",
     "cassettes/hotpotqa/react/a-model/0.tape.jsonl",
     "cassettes/hotpotqa/default",
+    "reactrepro/tasks/data/pelm.jsonl",
+    "live/encyclopedia/sarn.wiki",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/article.txt",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/page.html.gz",
     "tests/__snapshots__/test_prompts/test_prompt[0].txt",

@@ -68,13 +68,21 @@ class Target:
         return urlsplit(self.base_url).hostname or ""
 
 
-def target(name: str, *, environment: Mapping[str, str], api: str | None = None, base_url: str | None = None) -> Target:
+def target(
+    name: str,
+    *,
+    environment: Mapping[str, str],
+    api: str | None = None,
+    preferred: str | None = None,
+    base_url: str | None = None,
+) -> Target:
     """Return whom ``--model name`` means.
 
     Args:
         name: ``provider/model`` or ``openai-api/<service>/<model>``; a model's name may hold slashes.
         environment: where keys and base URLs are looked up.
-        api: the wire API asked for; None for the provider's default.
+        api: the wire API asked for; None to choose: *preferred* where the provider speaks it, else its first.
+        preferred: the profile's wire API.
         base_url: an address that overrides the table's.
 
     Raises:
@@ -90,8 +98,8 @@ def target(name: str, *, environment: Mapping[str, str], api: str | None = None,
         raise Usage(f"{name!r} names no provider: write provider/model, with one of {known}.")
     if not model:
         raise Usage(f"{name!r} names no model: write provider/model.")
-    api = api or row.apis[0]
-    if api not in row.apis:
+    api = api or (preferred if preferred in row.apis else row.apis[0])
+    if not api or api not in row.apis:
         raise Usage(f"{provider} does not speak the {api!r} API; it speaks: {', '.join(row.apis)}.")
     address = _address(base_url or row.base_url, provider)
     return Target(provider, model, api, address, _key(row.key_variable, provider, address, environment))

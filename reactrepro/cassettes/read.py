@@ -8,6 +8,7 @@ two equal. Neither runs code, follows aliases or takes unbounded memory; both en
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,8 +38,11 @@ def read_bytes(path: Path, limit: int) -> bytes:
         Corrupt: larger than *limit*, or not a readable file.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(min(size, limit) + 1)  # asking for *limit* would allocate it
+            while size < len(data) <= limit and (more := file.read(limit + 1 - len(data))):
+                data += more  # it grew meanwhile, or is of a kind that has no size
     except FileNotFoundError:
         raise CassetteAbsent(f"{path} does not exist.") from None
     except OSError as error:
@@ -153,10 +157,11 @@ _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\n"
 _HEAD = "reactrepro: {"
 _MIDDLE = "\ninteractions:"
 _TAIL = "version: 1\n"
-_MAYBE_NOT_YAML = ("\\ud", "\\uD", "\\/")
+_MAYBE_NOT_YAML = re.compile(r"\\(?:/|u[dD])")
+_SPLIT_KEY = re.compile(r"\n *:")  # JSON lets a line end between a key and its colon, YAML does not
 _NOT_YAML = re.compile(r"(?<!\\)(?:\\\\)*\\(?:/|u[dD][89a-fA-F])")  # JSON escapes that libyaml refuses
+_INTERACTION = "\n- request:\n    method: "
 _MARKS = (
-    "- request:\n    method: ",
     "\n    uri: ",
     '\n    body: "\\\n',
     '"\n    headers: ',
@@ -173,36 +178,34 @@ def _fast(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interac
     text = data.decode("ascii")
     if not text.startswith(_HEAD) or not text.endswith(_TAIL):
         raise _NotCanonical
-    if any(escape in text for escape in _MAYBE_NOT_YAML) and _NOT_YAML.search(text):
+    if _MAYBE_NOT_YAML.search(text) and _NOT_YAML.search(text):
         raise _NotCanonical
     middle = text.find(_MIDDLE)
-    if middle < 0:
+    if middle < 0 or _SPLIT_KEY.search(text, 0, middle):
         raise _NotCanonical
     block = _fast_json(text[len(_HEAD) - 1 : middle])
     rest = text[middle + len(_MIDDLE) :]
     if rest == " []\n" + _TAIL:
         return block, ()
-    if not rest.startswith("\n- ") or not rest.endswith("\n" + _TAIL):
+    if not rest.startswith(_INTERACTION) or not rest.endswith("\n" + _TAIL):
         raise _NotCanonical
-    blocks = rest[1 : -len(_TAIL) - 1].split("\n- ")
-    return block, tuple(
-        _fast_interaction(text if number == 0 else "- " + text, path) for number, text in enumerate(blocks)
-    )
+    blocks = rest[len(_INTERACTION) : -len(_TAIL) - 1].split(_INTERACTION)
+    return block, tuple(_fast_interaction(text, path) for text in blocks)
 
 
 def _fast_interaction(block: str, path: Path | None) -> Interaction:
     parts, at = [], 0
-    for number, mark in enumerate(_MARKS):
+    for mark in _MARKS:
         found = block.find(mark, at)
-        if found < 0 or (number == 0 and found > 0):
+        if found < 0:
             raise _NotCanonical
         parts.append(block[at:found])
         at = found + len(mark)
     if not block.endswith('"') or at >= len(block):
         raise _NotCanonical
-    _, method, uri, body, request_headers, status, response_headers = parts
+    method, uri, body, request_headers, status, response_headers = parts
     response = block[at:-1]
-    if not method.isalpha() or not method.isupper():
+    if not method.isalpha() or not method.isupper() or "\n" in uri + request_headers + status + response_headers:
         raise _NotCanonical
     return _interaction(
         (method, _fast_json(uri), _fast_text(body, "      "), _fast_json(request_headers)),
@@ -225,24 +228,24 @@ def _plain_float(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_float=_plain_float, parse_constant=_plain_float)
+_STRING = msgspec.json.Decoder(str)
 
 
 def _fast_text(block: str, margin: str) -> str:
-    broken = "\\\n" + margin
-    first = block.removeprefix(margin)
-    if (
-        first is block
-        or first.startswith(" ")
-        or broken + " " in block  # YAML would eat the blank
-        or block.count("\n") != block.count("n" + broken)
-    ):
+    """Undo the line breaks. Bodies are most of a file, so they are gone through as seldom as possible."""
+    start, block = "\n" + margin, "\n" + block
+    if not block.startswith(start) or start + " " in block:  # YAML would eat the blank
         raise _NotCanonical
-    if first.startswith("\\ "):
-        first = first[1:]
-    text = _fast_json('"' + first.replace(broken + "\\ ", " ").replace(broken, "") + '"')
-    if not isinstance(text, str):
+    lines = block[len(start) :].split("n\\" + start)
+    if start + "\\ " in block:
+        lines = [line[1:] if line.startswith("\\ ") else line for line in lines]
+    text = "n".join(lines)
+    if "\n" in text:  # a break after anything but an escaped newline
         raise _NotCanonical
-    return text
+    try:
+        return _STRING.decode(f'"{text}"')
+    except msgspec.DecodeError:
+        raise _NotCanonical from None
 
 
 # --- through the safe YAML loader -----------------------------------------------------------------------------------

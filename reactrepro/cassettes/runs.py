@@ -73,6 +73,14 @@ class Run:
         """Where the episode *key* is, or would be."""
         return self.folder / f"{key}{EPISODE}"
 
+    def part_path(self, key: str) -> Path:
+        """Where the unfinished recording of *key* is, or would be."""
+        return self.folder / f"{key}{PART}"
+
+    def error_path(self, key: str) -> Path:
+        """Where the failure of *key* is, or would be."""
+        return self.folder / f"{key}{FAILED}"
+
     def tape_path(self, key: str) -> Path:
         """Where the observation tape of *key* is, or would be."""
         return self.folder / f"{key}{TAPE}"

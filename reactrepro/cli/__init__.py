@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..errors import ReactReproError
 from ..report.text import problems
-from . import prompts, replay, wiki
+from . import prompts, record, replay, wiki
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -34,7 +34,7 @@ def cli() -> None:
     """
 
 
-for command in (replay.replay, replay.check, replay.listing, prompts.prompts, wiki.wiki):
+for command in (replay.replay, record.record, replay.check, replay.listing, prompts.prompts, wiki.wiki):
     cli.add_command(command)
 
 

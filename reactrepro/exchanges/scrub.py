@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from ..errors import Corrupt
+
 HEADERS = frozenset({"content-type"})
 """The headers that are kept, of requests and responses."""
 
@@ -55,6 +57,16 @@ class Scrubber:
             text = text.replace(secret, REMOVED)
             text = text.replace(json.dumps(secret)[1:-1], REMOVED)
         return text.replace(self._home, "~/") if self._home else text
+
+    def refuse(self, data: bytes, where: str) -> None:
+        """Assert that *data*, which is about to be written, holds no secret. The last line of defence.
+
+        Raises:
+            Corrupt: it does; it was not written.
+        """
+        for secret in self._secrets:
+            if secret.encode("utf-8") in data or json.dumps(secret)[1:-1].encode("ascii") in data:
+                raise Corrupt(f"{where} was not written: it would hold a key. That is an error of this program.")
 
     def uri(self, uri: str) -> str:
         """Return scheme, host, port and path of *uri*: no credentials, no query, no fragment."""

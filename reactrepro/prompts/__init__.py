@@ -10,9 +10,11 @@ byte; tests hold their SHA-256.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ..domain import Prompt, PromptFile, sha256_text
@@ -71,12 +73,10 @@ def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Promp
                 "and begins with a letter or digit"
             )
     for root in searched:
-        folder = root / task / name
-        if (folder / f"{method}.txt").is_file():
-            parts = [(_printed(root, path), _read(path)) for path in _files(folder, method)]
-            text = "".join(text for _, text in parts)
-            files = tuple(PromptFile(file, sha256_text(part)) for file, part in parts)
-            return Prompt(task=task, method=method, name=name, text=text, files=files)
+        stem = str(root.joinpath(task, name, method))
+        if os.path.isfile(f"{stem}.txt"):
+            parts = tuple((_printed(root, path), path, _bytes(path)) for path in _files(stem))
+            return _composed(task, method, name, parts)
     raise Usage(_unknown(task, method, name, searched))
 
 
@@ -97,30 +97,43 @@ def listing(roots: Iterable[Path] = ()) -> tuple[Listed, ...]:
     return tuple(line for key in sorted(found) for line in found[key])
 
 
-def _files(folder: Path, method: str) -> list[Path]:
-    """Return the files that make up *method*'s prompt, in order."""
-    instruction = folder / f"{method}.instruction.txt"
-    exemplars = folder / f"{method}.txt"
-    return [instruction, exemplars] if instruction.is_file() else [exemplars]
+@lru_cache(maxsize=16)
+def _composed(task: str, method: str, name: str, parts: tuple[tuple[str, str, bytes], ...]) -> Prompt:
+    """Return the prompt of *parts*: (name to print, path, bytes). Files are read anew for each episode, hashed once."""
+    texts = [(printed, _decoded(path, data)) for printed, path, data in parts]
+    files = tuple(PromptFile(printed, sha256_text(text)) for printed, text in texts)
+    return Prompt(task=task, method=method, name=name, text="".join(text for _, text in texts), files=files)
 
 
-def _read(path: Path) -> str:
+def _files(stem: str) -> list[str]:
+    """Return the files that make up a prompt, in order; *stem* is their path without what they end in."""
+    instruction, exemplars = f"{stem}.instruction.txt", f"{stem}.txt"
+    return [instruction, exemplars] if os.path.isfile(instruction) else [exemplars]
+
+
+def _bytes(path: str) -> bytes:
     try:
-        return path.read_bytes().decode("utf-8")
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise Corrupt(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _decoded(path: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Corrupt(
             f"{path} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}. Prompts are sent "
             "character for character, so it is not guessed at; save the file as UTF-8"
         ) from None
-    except OSError as error:
-        raise Corrupt(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _printed(root: Path, path: Path) -> str:
+def _printed(root: Path, path: str) -> str:
     """Return *path* as a name to print: `prompts/...` for a packaged file, the path itself for a user's."""
     if root == PACKAGED:
-        return f"prompts/{path.relative_to(root).as_posix()}"
-    return path.as_posix()
+        path = "prompts" + path.removeprefix(str(root))
+    return path.replace(os.sep, "/")
 
 
 def _folders(folder: Path) -> Iterator[str]:
@@ -145,8 +158,11 @@ def _prompts(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _listed(root: Path, task: str, name: str, method: str) -> Iterator[Listed]:
-    paths = _files(root / task / name, method)
-    parts = [(path.name.removesuffix(".txt"), _printed(root, path), _read(path)) for path in paths]
+    paths = _files(str(root.joinpath(task, name, method)))
+    parts = [
+        (os.path.basename(path).removesuffix(".txt"), _printed(root, path), _decoded(path, _bytes(path)))
+        for path in paths
+    ]
     if len(parts) > 1:
         stems, files, texts = zip(*parts, strict=True)
         parts.append((" + ".join(stems), "", "".join(texts)))

@@ -15,6 +15,7 @@ class HotpotQA:
         max_steps: step limit; 7 for HotpotQA in the paper (section 3.2).
         scorer: the scoring rules' name and version: those of the official evaluation.
         prompt_task: the task whose prompts it uses.
+        site: the wiki whose pages it reads.
     """
 
     name = "hotpotqa"
@@ -22,6 +23,7 @@ class HotpotQA:
     scorer = "hotpotqa-official/1"
     max_steps = 7
     prompt_task = "hotpotqa"
+    site = "enwiki"
 
     def opening(self, question: Question) -> str:
         """Return `Question: ` and the question's text, untouched: a trailing blank is part of the data."""

@@ -23,10 +23,12 @@ class Pelm(HotpotQA):
     Attributes:
         name: the task's name, in paths and on the command line.
         version: moves when a score can.
+        site: the wiki whose pages it reads.
     """
 
     name = "pelm"
     version = 1
+    site = "pelm"
 
     def questions(self) -> tuple[Question, ...]:
         """Return all questions, in order."""

@@ -5,6 +5,8 @@
 * `page`, `cleaning`: HTML -> what an agent sees. Pure; needed when a page is recorded, never for a replay.
 * `snapshot`, `entry`, `names`: pages read back from the snapshot, pinned by hash; `entries` lists them.
 * `store`: pages written to the snapshot.
+* `recording`, `live`: queries answered by a live wiki, and kept; `sites`: which wiki that is; `received`: what its
+  server sent; `patience`, `flights`: how several workers ask one server. Needed to record, never for a replay.
 """
 
 from __future__ import annotations

@@ -57,16 +57,16 @@ class Entry:
         return tuple(sorted({name for version in self.versions for name in version.metadata.views}))
 
 
-def entries(roots: Sequence[Path]) -> Iterator[Entry]:
-    """Yield every entry of the snapshot folders *roots*, root by root, sorted by site and folder name.
+def entries(roots: Sequence[Path], site: str | None = None) -> Iterator[Entry]:
+    """Yield every entry of *site*, or of every site, in the snapshot folders *roots*: root by root, sorted by name.
 
     An entry of which a file is broken is yielded with its problems; a folder that is no entry is passed over.
     """
     for root in map(str, roots):
-        for site in _sites(root):
-            for name in _folders(f"{root}/{site}"):
+        for where in _sites(root) if site is None else [checked_site(site)]:
+            for name in _folders(f"{root}/{where}"):
                 if is_folder(name):
-                    yield _entry(root, site, name)
+                    yield _entry(root, where, name)
 
 
 def find(roots: Sequence[Path], query: str, site: str | None = None) -> list[Entry]:

@@ -146,9 +146,9 @@ class WikiClient:
                     raise self._too_long(url, failure.silence, failure.why) from None
                 if attempt > self._retries:
                     raise InfraError(
-                        f"{_shown(url)} gave no answer in {attempt} attempts; at last {failure.why.rstrip('.')}. Nothing was shown to the "
-                        "model and nothing stored. Run the same command again later: what is done stays done."
-                        f"{self._asks_for_contact()}"
+                        f"{_shown(url)} gave no page in {attempt} attempts; at last {failure.why.rstrip('.')}. Nothing "
+                        "was shown to the model and nothing stored. Run the same command again later: what is done "
+                        f"stays done.{self._asks_for_contact() if failure.silence else ''}"
                     ) from None
             self._clock.sleep(backoff(attempt, self._clock.chance()))
             attempt += 1

@@ -1,4 +1,4 @@
-"""What a wiki's server sent, looked at before it counts as a page: type, encoding, end; redirects; errors' words. Pure."""
+"""What a wiki's server sent, looked at before it counts as a page. Pure."""
 
 from __future__ import annotations
 

@@ -148,17 +148,31 @@ class SnapshotPages:
         raise self._miss(query, sorted(others))
 
     def _miss(self, query: str, others: Sequence[str] = ()) -> WikiSnapshotMiss:
-        from .entries import nearest
-
-        looked = ", ".join(self._roots) or "no folder"
-        near = nearest(self._roots, self._site, query)
-        return WikiSnapshotMiss(
-            f"The wiki snapshot has no answer of {self._site} to {query!r} (looked for {folder(query)} in {looked})."
-            + "".join(f" There is {other}." for other in others)
-            + (f" Nearest: {', '.join(map(repr, near))}." if near else f" It has no answer of {self._site} like it.")
-            + " A replay never asks the network: name the folder that holds the page with --wiki-snapshot, or record"
-            " the episode anew."
+        advice = (
+            "A replay never asks the network: name the folder that holds the page with --wiki-snapshot, or record the "
+            "episode anew."
         )
+        return missing(self._roots, self._site, query, others, advice)
+
+
+def missing(roots: Sequence[str], site: str, query: str, others: Sequence[str], advice: str) -> WikiSnapshotMiss:
+    """Return the error for a query that no folder has an answer to.
+
+    Args:
+        roots, site, query: where it was looked for, and what.
+        others: pages that are there and do not count, each with the reason.
+        advice: what to do now.
+    """
+    from .entries import nearest
+
+    looked = ", ".join(roots) or "no folder"
+    near = nearest(roots, site, query)
+    return WikiSnapshotMiss(
+        f"The wiki snapshot has no answer of {site} to {query!r} (looked for {folder(query)} in {looked})."
+        + "".join(f" There is {other}." for other in others)
+        + (f" Nearest: {', '.join(map(repr, near))}. " if near else f" It has no answer of {site} like it. ")
+        + advice
+    )
 
 
 def _names(pins: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from ..domain import PageView
 from ..errors import Corrupt, Usage
 from .entry import Answer, Metadata, StoredView, check, to_json
 from .names import checked_site, folder, is_extraction
-from .versions import HTML_LIMIT, TEXT_LIMIT, Version
+from .versions import HTML_LIMIT, METADATA_LIMIT, TEXT_LIMIT, Version
 
 
 def write_page(root: Path, answer: Answer, views: Sequence[PageView], html: bytes | None = None) -> Version:
@@ -42,6 +42,8 @@ def write_page(root: Path, answer: Answer, views: Sequence[PageView], html: byte
         html=None if html is None else hashlib.sha256(html).hexdigest(),
     )
     data = (json.dumps(to_json(metadata), indent=2, ensure_ascii=True) + "\n").encode("ascii")
+    if len(data) > METADATA_LIMIT:
+        raise Usage(f"what is known of the answer to {answer.query!a:.80} is too large to be kept: {len(data)} bytes.")
     stem = hashlib.sha256(data).hexdigest()[:12]
     where = Path(root, answer.site, folder(answer.query))
     version = Version(str(root), str(where), stem, metadata)

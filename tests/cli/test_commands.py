@@ -224,13 +224,13 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_error_class_has_a_documented_exit_code() -> None:
-    """1 to 6, and nothing else."""
+    """1 to 6, 130 for an interrupt, and nothing else."""
     todo, codes = [ReactReproError], set()
     while todo:
         kind = todo.pop()
         codes.add(kind.exit_code)
         todo += kind.__subclasses__()
-    assert codes == {1, 2, 3, 4, 5, 6}
+    assert codes == {1, 2, 3, 4, 5, 6, 130}
 
 
 def test_a_reader_that_goes_away_is_no_error_message(offline: dict[str, str]) -> None:

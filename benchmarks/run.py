@@ -1,0 +1,200 @@
+"""Measure reactrepro, print a table, and exit with 1 if a ratio that has to hold is missed.
+
+All times are CPU times, of this process or of the processes it starts: medians over rounds in which what is compared
+takes turns. Ratios hold on any machine; milliseconds are printed beside their goals, and fail nothing.
+
+Run it by `nox -s bench`, or `python benchmarks/run.py` where reactrepro is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+
+import startup
+from clock import in_turns, ratio
+from recordings import CALLS, Workload, make
+from rows import Goal, Row, exit_code, table
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured.
+
+    Attributes:
+        episodes: generated recordings.
+        stock: how many of them are replayed through vcrpy, too: it takes so much longer.
+        wire: how many of them are replayed over the wire.
+        rounds: of whole replays, and of everything else in this process.
+        starts: of processes.
+        times: repetitions of what takes less than a millisecond, in one round.
+    """
+
+    episodes: int = 100
+    stock: int = 4
+    wire: int = 10
+    rounds: int = 15
+    starts: int = 21
+    times: int = 20
+
+
+QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, starts=1, times=1)
+
+
+class Bench:
+    """The benchmarks, over one set of generated recordings.
+
+    Args:
+        folder: where they are made.
+        size: how much is measured.
+        dspy: whether DSPy is measured beside the replay.
+    """
+
+    def __init__(self, folder: Path, size: Size, *, dspy: bool = False) -> None:
+        self._folder = folder
+        self._size = size
+        self._dspy = dspy
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The recordings, made when they are first asked for."""
+        return make(self._folder / "recordings", self._size.episodes)
+
+    def startup(self) -> Iterator[Row]:
+        """The process: from start to last output."""
+        if sys.platform == "win32":
+            yield Row("start-up: times the imports", None, "times", _STARTUP, "no CPU time of children on Windows")
+            return
+        sides = {"imports": startup.starting(startup.IMPORTS), "replay": startup.starting(startup.REPLAY)}
+        found = in_turns(sides, self._size.starts, startup.children)
+        yield Row('python -c "import click, yaml"', median(found["imports"]), "ms")
+        yield Row("reactrepro replay hotpotqa 0", median(found["replay"]), "ms")
+        yield Row("start-up: times the imports", ratio(found["replay"], found["imports"]), "times", _STARTUP)
+
+    def replay(self) -> Iterator[Row]:
+        """Whole episodes from files, per LLM call."""
+        import replaying
+
+        workload, size = self.workload, self._size
+        stock = replaying.record_stock(workload, self._folder / "stock", size.stock)
+        sides = {
+            "replay": lambda: replaying.replayed(workload),
+            "stock": stock.replay,
+            "wire": lambda: replaying.replayed(workload, first=size.wire, wire=True),
+        }
+        if self._dspy:
+            import dspy_hits
+
+            sides["dspy"] = dspy_hits.hits(workload, self._folder / "dspy", size.episodes * CALLS)
+        found = in_turns(sides, size.rounds)
+        yield Row("replay, per LLM call", median(found["replay"]), "ms", Goal(0.8))
+        yield Row("vcr.use_cassette + openai.OpenAI(), per LLM call", median(found["stock"]), "ms")
+        times = ratio(found["stock"], found["replay"])
+        yield Row("replay: times less than vcr.use_cassette", times, "times", Goal(25, at_least=True, required=True))
+        yield Row("replay --wire, per LLM call", median(found["wire"]), "ms")
+        if self._dspy:
+            yield Row("DSPy disk-cache hit, per LLM call", median(found["dspy"]), "ms")
+            yield Row("replay: times a DSPy hit", ratio(found["replay"], found["dspy"]), "times", Goal(1.3))
+
+    def reader(self) -> Iterator[Row]:
+        """One file, read by our own reader and by the YAML loader."""
+        import lookups
+
+        times = self._size.times
+        found = in_turns(
+            {
+                "ours": lookups.reading(self.workload, yaml=False, times=times * 5),
+                "yaml": lookups.reading(self.workload, yaml=True, times=times),
+            },
+            self._size.rounds,
+        )
+        yield Row("reading a cassette of 4 calls", median(found["ours"]), "ms")
+        yield Row("the same through the YAML loader", median(found["yaml"]), "ms")
+        yield Row("our reader: times less than the YAML loader", ratio(found["yaml"], found["ours"]), "times")
+
+    def miss(self) -> Iterator[Row]:
+        """A prompt with one character changed, found and put into words."""
+        import lookups
+
+        few, many, times = lookups.first(self.workload), lookups.large(self.workload), self._size.times
+        found = in_turns(
+            {
+                "few": lookups.missing(few, verbose=False, times=times),
+                "verbose": lookups.missing(few, verbose=True, times=times),
+                "many": lookups.missing(many, verbose=False, times=1),
+            },
+            self._size.rounds,
+        )
+        yield Row("miss report, 4 interactions", median(found["few"]), "ms", Goal(3))
+        yield Row("miss report, 4 interactions, --verbose", median(found["verbose"]), "ms")
+        yield Row(f"miss report, {lookups.MANY} interactions", median(found["many"]), "ms", Goal(3))
+
+    def matching(self) -> Iterator[Row]:
+        """Finding the recorded request among many, parsing included."""
+        import lookups
+
+        many = lookups.large(self.workload)
+        found = in_turns(
+            {
+                "forwards": lookups.matching(many),
+                "backwards": lookups.matching(many, backwards=True),
+                "vcrpy": lookups.vcr_matching(many, range(lookups.MANY // 2, lookups.MANY // 2 + self._size.stock)),
+            },
+            self._size.rounds,
+        )
+        name = f"matching among {lookups.MANY} interactions"
+        yield Row(f"{name}, in recorded order, per LLM call", median(found["forwards"]), "ms")
+        yield Row(f"{name}, in reverse order, per LLM call", median(found["backwards"]), "ms")
+        yield Row(f"{name}, by vcrpy's body matcher", median(found["vcrpy"]), "ms")
+
+
+_STARTUP = Goal(2.5, required=True)
+
+NAMES = ("startup", "replay", "reader", "miss", "matching")
+"""What can be measured, in order: processes first, while this one is still small."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what *arguments* ask for, print the table, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="benchmarks/run.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", metavar="NAME", choices=NAMES, action="append", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="one round of everything: shows that it works, no more")
+    parser.add_argument("--dspy", action="store_true", help="measure DSPy beside the replay; it has to be installed")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the results to FILE, too")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="reactrepro-bench-") as folder:
+        bench = Bench(Path(folder), QUICK if given.quick else Size(), dspy=given.dspy)
+        measures: dict[str, Callable[[], Iterator[Row]]] = {name: getattr(bench, name) for name in NAMES}
+        rows = [row for name in NAMES if name in (given.only or NAMES) for row in measures[name]()]
+    print(table(rows))
+    print(f"\n{_where()}; CPU time, medians.")
+    if given.json is not None:
+        data = {"where": _where(), "quick": given.quick, "rows": [row.as_dict() for row in rows]}
+        given.json.write_text(json.dumps(data, indent=2) + "\n", encoding="ascii")
+    return exit_code(rows)
+
+
+def _where() -> str:
+    packages = ["click", "msgspec", "openai", "PyYAML", "vcrpy", "dspy"]
+    found = [f"{name} {number}" for name in packages if (number := _version(name))]
+    return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {', '.join(found)}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

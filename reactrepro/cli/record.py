@@ -1,0 +1,237 @@
+"""`record`: the only command that talks to servers, and the only one that can cost money."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import Interrupted, exit_code
+from ..report import text
+from ..visible import lines
+from . import options
+
+if TYPE_CHECKING:
+    from ..runs.record import Order, Recorded, RecordReport
+    from ..runs.roots import Sources
+
+CONTACT_VARIABLE = "REACTREPRO_CONTACT"
+MODES = ("once", "new_episodes", "all", "none")
+
+_DIR = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("task")
+@click.argument("index", nargs=-1, required=True)
+@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
+@click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
+@click.option("--method", default="react", show_default=True, metavar="NAME")
+@click.option("--profile", default="chat", show_default=True, metavar="NAME", help="Conditions: chat or paper.")
+@click.option("--api", metavar="NAME", help="Wire API: chat, completions or messages; default: profile and provider.")
+@click.option("--protocol", metavar="NAME", help="How replies are parsed: strict or tolerant.")
+@click.option("--extraction", metavar="NAME", help="How a page becomes text: article or original.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
+@click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
+@click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
+@click.option("--prompt", default="paper", show_default=True, metavar="NAME")
+@click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
+@click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
+@click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of questions.")
+@click.option("--site", metavar="NAME", help="Logical name of the wiki; default: the task's, or enwiki.")
+@click.option("--wiki-base-url", metavar="URL", help="index.php of the wiki; default: the site's.")
+@click.option("--wiki-mode", type=click.Choice(MODES), default="once", show_default=True, help="What is fetched.")
+@click.option("--contact", envvar=CONTACT_VARIABLE, metavar="TEXT", help="Your mail or page, for the wiki.")
+@click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
+@click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
+@click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--cassettes", type=_DIR, default=Path("cassettes"), show_default=True, help="Folder to write to.")
+@click.option(
+    "--wiki-snapshot", type=_DIR, default=Path("wiki_snapshot"), show_default=True, help="The same, for pages."
+)
+@options.as_json
+@options.quiet
+def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **given: Any) -> int:
+    """Record fresh episodes from live servers.
+
+    INDEX is an index, a range (0-9), several of them, or `all`. What is recorded already stays as it is and costs
+    nothing; an episode that was broken off is carried on where it stopped.
+
+    \b
+    --model: openai/…, anthropic/…, volcengine/…, deepseek/…, or for any
+    OpenAI-compatible server openai-api/<service>/<model>.
+    Keys: REACTREPRO_OPENAI_API_KEY (for recording only) or OPENAI_API_KEY,
+    likewise ANTHROPIC, ARK (volcengine), DEEPSEEK and <SERVICE>. A server on
+    this machine needs none.
+
+    \b
+    Examples:
+      reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
+          --base-url http://127.0.0.1:8092/v1 --profile paper
+      reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
+          --model volcengine/deepseek-v3-250324 --contact me@example.org
+    """
+    from ..runs.record import record as run_record
+
+    order, made = _order(task, index, given)
+    if not given["contact"] and not quiet:
+        click.echo(
+            f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
+        )
+    stopped = threading.Event()
+    bar = _Progress(len(order.questions), silent=quiet or json_)
+    with _stop_on_interrupt(stopped), bar:
+        report = run_record(order, made, stopped=stopped, tell=bar.tell)
+    if json_:
+        options.echo_json(_data(report))
+    else:
+        _print(report)
+    if isinstance(report.stopped, Interrupted):
+        return report.stopped.exit_code
+    return exit_code(episode.problem for episode in report.episodes if episode.problem is not None)
+
+
+def _order(task: str, index: tuple[str, ...], given: dict[str, Any]) -> tuple[Order, Any]:
+    from ..backends.providers import target
+    from ..domain import PROFILES, Settings
+    from ..exchanges.retries import Patience
+    from ..runs.questions import questions
+    from ..runs.record import Order
+    from ..runs.studio import studio
+    from ..tasks import TASKS
+    from ..wiki.live import WikiClient
+    from ..wiki.sites import base_of
+
+    known = TASKS.get(task)()
+    found: Sources = options.layered((), ())
+    whom = target(
+        given["model"],
+        environment=os.environ,
+        api=given["api"],
+        preferred=PROFILES.get(given["profile"], {}).get("api"),
+        base_url=given["base_url"],
+    )
+    names = ("protocol", "extraction", "max_tokens", "temperature")
+    settings = Settings.of(
+        given["profile"],
+        max_steps=given["max_steps"] or known.max_steps,
+        api=whom.api,
+        **{name: given[name] for name in names},
+    )
+    site = given["site"] or known.site
+    rows = questions(known, index, found.library, given["data"])
+    client = WikiClient(given["wiki_base_url"] or base_of(site), contact=given["contact"])
+    made = studio(
+        task=known,
+        target=whom,
+        settings=settings,
+        method=given["method"],
+        prompt=given["prompt"],
+        client=client,
+        site=site,
+        snapshot=given["wiki_snapshot"],
+        snapshots=found.snapshots,
+        wiki_mode=given["wiki_mode"],
+        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
+    )
+    order = Order(
+        task=known,
+        questions=rows,
+        selection=",".join(index),
+        method=given["method"],
+        prompt=given["prompt"],
+        target=whom,
+        settings=settings,
+        site=site,
+        root=given["cassettes"],
+        run=given["run"],
+        mode=given["mode"],
+        connections=given["max_connections"],
+    )
+    return order, made
+
+
+class _Progress:
+    """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
+
+    def __init__(self, length: int, *, silent: bool) -> None:
+        self._bar: Any = None
+        self.failed = 0
+        if not silent and sys.stderr.isatty():
+            self._bar = click.progressbar(length=length, label="recording", file=sys.stderr, show_eta=True)
+
+    def tell(self, episode: Recorded) -> None:
+        """Count one episode."""
+        self.failed += episode.state == "failed"
+        if self._bar is not None:
+            self._bar.label = f"recording ({self.failed} failed)" if self.failed else "recording"
+            self._bar.update(1)
+
+    def __enter__(self) -> _Progress:
+        if self._bar is not None:
+            self._bar.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(*error)
+
+
+@contextmanager
+def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C end the recording after the calls under way, and a second one at once."""
+
+    def stop(_number: int, _frame: object) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        click.echo("\nstopping after the calls under way; once more stops at once.", err=True)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _print(report: RecordReport) -> None:
+    for episode in report.episodes:
+        if episode.problem is not None:
+            click.echo(lines(f"{episode.state}: episode {episode.key}: {episode.problem}"), err=True)
+    states = ("recorded", "kept", "failed", "busy", "absent")
+    counts = {state: sum(episode.state == state for episode in report.episodes) for state in states}
+    parts = [f"{count} {state}" for state, count in counts.items() if count]
+    if report.remaining:
+        some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
+        parts.append(f"{len(report.remaining)} remain ({some})")
+    click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
+    if report.remaining or counts["failed"] or counts["busy"]:
+        click.echo("The same command carries on; what is recorded is not asked again.")
+    if counts["recorded"] or counts["kept"]:
+        click.echo(f"Replay it with: reactrepro replay {report.run.task} --run {report.run.name}")
+
+
+def _data(report: RecordReport) -> dict[str, Any]:
+    return {
+        "run": report.run.label,
+        "folder": str(report.run.folder),
+        "calls": report.calls,
+        "episodes": [
+            {
+                "key": episode.key,
+                "state": episode.state,
+                "calls": episode.calls,
+                "problem": str(episode.problem) if episode.problem else None,
+            }
+            for episode in report.episodes
+        ],
+        "remaining": report.remaining,
+        "stopped": str(report.stopped) if report.stopped else None,
+    }

@@ -1,0 +1,135 @@
+"""What all episodes of a recording share, made from what the user asked for."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from .. import __version__, prompts
+from ..backends import BACKENDS
+from ..backends.providers import Target
+from ..domain import Ask, PageView, Pin, Prompt, Settings, Task
+from ..exchanges.live import LiveModel, self_check
+from ..exchanges.retries import Patience
+from ..wiki.live import WikiClient
+from ..wiki.recording import LivePages, Mode
+from ..wiki.snapshot import SnapshotPages
+from .episode import Studio
+
+PACKAGES = {"chat": "openai", "completions": "openai", "messages": "anthropic"}
+
+
+class ResumedPages:
+    """Pages of an episode that is carried on: what an earlier attempt read, as it read it; then a live wiki.
+
+    Args:
+        pins: query -> `PageView.sha256` of what was read.
+        roots: snapshot folders.
+        site, extraction: as for `SnapshotPages`.
+        live: answers every other query.
+    """
+
+    def __init__(
+        self, pins: Mapping[str, str], roots: Iterable[Path], site: str, extraction: str, live: LivePages
+    ) -> None:
+        self._pins = pins
+        self._kept = SnapshotPages(tuple(roots), site, extraction, pins)
+        self._live = live
+        self._read: dict[Pin, None] = {}
+
+    @property
+    def read(self) -> tuple[Pin, ...]:
+        """A pin for every page read, in order of first reading."""
+        return tuple(self._read)
+
+    def page(self, query: str) -> PageView:
+        """Return what the agent sees for *query*; see `SnapshotPages.page` and `LivePages.page`."""
+        view = self._kept.page(query) if query in self._pins else self._live.page(query)
+        self._read[Pin(view.site, query, view.sha256)] = None
+        return view
+
+
+def studio(
+    *,
+    task: Task,
+    target: Target,
+    settings: Settings,
+    method: str,
+    prompt: str,
+    client: WikiClient,
+    site: str,
+    snapshot: Path,
+    snapshots: tuple[Path, ...],
+    wiki_mode: Mode,
+    patience: Patience,
+    prompt_roots: tuple[Path, ...] = (),
+) -> Studio:
+    """Return the studio of a recording, after a self-check of the installed SDK.
+
+    Args:
+        task, method, prompt: whose prompt.
+        target: whom to ask.
+        settings: the conditions.
+        client, site, wiki_mode: the wiki, its logical name, and when it is asked.
+        snapshot, snapshots: the snapshot folder that is written to, and those that are read.
+        patience: how failed calls are tried again.
+        prompt_roots: folders searched for the prompt before the packaged one.
+
+    Raises:
+        Usage: unknown prompt, API or site.
+        InfraError: the installed SDK cannot be recorded.
+    """
+    text: Prompt = prompts.load(task.prompt_task, method, prompt, roots=prompt_roots)
+    backend = BACKENDS.get(settings.api)()
+    asked = Ask("self-check", settings.max_tokens, settings.temperature)
+    self_check(backend.endpoint, backend.request("self-check", ("\nObservation 1:",), asked))
+    model = LiveModel(
+        backend.endpoint,
+        base_url=target.base_url,
+        key=target.key,
+        patience=patience,
+        plain=target.provider not in {"openai", "anthropic"},
+    )
+
+    def pages(pins: Mapping[str, str]) -> ResumedPages:
+        live = LivePages(
+            client, site=site, extraction=settings.extraction, root=snapshot, roots=snapshots, mode=wiki_mode
+        )
+        roots = tuple(dict.fromkeys((snapshot, *snapshots)))
+        return ResumedPages(pins, roots, site, settings.extraction, live)
+
+    pages({})  # an unsafe or contradictory site is an error before anything is asked
+    return Studio(
+        model=model,
+        pages=pages,
+        prompt=text,
+        versions=_versions(settings.api),
+        git_commit=_commit(),
+        host=target.host,
+    )
+
+
+def _versions(api: str) -> dict[str, str]:
+    found = {"reactrepro": __version__, "python": platform.python_version()}
+    for package in (PACKAGES[api], "httpx2", "vcrpy", "requests", "selectolax"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that records; None for an installed package or without git."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / ".git").exists():
+        return None
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
