@@ -19,6 +19,7 @@ from ..methods import METHODS
 from ..parsing import PROTOCOLS
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from .listing import overrides
 from .play import judge, play
 from .roots import Sources, shown
 
@@ -118,7 +119,7 @@ class _Replayed:
             files = " and ".join(changed or [file.name for file in self.prompt.files])
             recorded, now = self.meta.prompt.sha256, self.prompt.sha256
             causes = (f"{files} changed since it was recorded (prompt {recorded[:12]}… then, {now[:12]}… now).",)
-        return Place(self.run.label, self.meta.key, self.file, causes)
+        return Place(self.run.label, self.meta.key, self.file, causes, remedy(self.run, self.meta.key))
 
     def _environment(self, sources: Sources) -> Environment:
         opening = self.task.opening(self.question)
@@ -160,6 +161,18 @@ class _Replayed:
                 "  If the file was edited, restore it; if parsing or scoring changed on purpose, record it again."
             )
         ]
+
+
+def remedy(run: Run, key: str) -> str:
+    """Return what to do about an episode that no longer replays, down to the command."""
+    config = run.config
+    words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
+    words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
+    words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
+    if config.provenance == "recorded":
+        words += [f"--run {run.name}", "--mode new_episodes"]
+        return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"
+    return f"Restore what changed, or record a run of your own under the same conditions:\n    {' '.join(words)}"
 
 
 def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:
