@@ -110,8 +110,8 @@ def check(
     for episode in report.episodes:
         if not episode.ok:
             click.echo(f"{episode.kind}: {lines(_message(episode, verbose))}\n")
-    if not quiet and len(report.episodes) <= MANY:
-        click.echo(shown_episodes.rows(report.episodes) + "\n")
+    if not quiet:
+        _print_rows(report)
     counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
     click.echo(f"{text.counted(len(report.episodes), 'recording')} checked: {counts}.")
     return report.exit_code
@@ -150,12 +150,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
         click.echo(text.trajectory(one.trajectory))
         click.echo("\n" + shown_episodes.result_table(one, _overrides(one.run) or {}) + "\n")
     elif not quiet and one is None:
-        click.echo(shown_episodes.rows(report.episodes) + "\n")
-        for run in dict.fromkeys(episode.run for episode in report.episodes):
-            if (overrides := _overrides(run)) is not None:
-                of_run = [episode for episode in report.episodes if episode.run == run]
-                click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
-        click.echo()
+        _print_rows(report)
     for episode in report.episodes:
         for problem in episode.problems:
             click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
@@ -163,6 +158,16 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
         click.echo(f"{report.others} other {fit}; --all replays them.")
+
+
+def _print_rows(report: RunReport) -> None:
+    """Print one line per episode, and per run its conditions."""
+    click.echo(shown_episodes.rows(report.episodes) + "\n")
+    for run in dict.fromkeys(episode.run for episode in report.episodes):
+        if (overrides := _overrides(run)) is not None:
+            of_run = [episode for episode in report.episodes if episode.run == run]
+            click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
+    click.echo()
 
 
 def _message(episode: EpisodeReport, verbose: bool) -> str:

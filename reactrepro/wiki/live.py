@@ -154,9 +154,11 @@ class WikiClient:
             attempt += 1
 
     def _attempt(self, url: str) -> Fetched:
-        time = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-        urls, answered = [url], []
+        urls, answered, time = [url], [], ""
         while True:
+            if silence := self._pace.turn():
+                raise self._too_long(url, silence, "it was asked earlier")
+            time = time or self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
             with self._get(urls[-1]) as response:
                 answered.append(public(response.url))
                 target = self._target(response)
@@ -172,8 +174,6 @@ class WikiClient:
 
     def _get(self, url: str) -> requests.Response:
         """Ask for *url*, and return once the head of the response is there."""
-        if silence := self._pace.turn():
-            raise self._too_long(url, silence, "it was asked earlier")
         try:
             return self._session.send(
                 self._session.prepare_request(requests.Request("GET", url)),

@@ -23,7 +23,7 @@ class Clock:
 
     Attributes:
         monotonic: seconds, from anywhere.
-        sleep: waits for so many seconds.
+        sleep: waits for so many seconds; what it raises ends the waiting, and the fetch.
         now: date and time, UTC.
         chance: a number from 0 to 1.
     """

@@ -64,6 +64,7 @@ class FakeWiki:
         replies: query, or path for all but index.php, to the replies in order; the last one is repeated.
         asked: of every request its query, or path.
         headers, paths: of every request its headers, and path with query as sent.
+        connections: how many were opened.
     """
 
     base_url: str = ""
@@ -71,6 +72,7 @@ class FakeWiki:
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    connections: int = 0
     stopping: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -108,6 +110,10 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 10
     disable_nagle_algorithm = True
     wiki: FakeWiki
+
+    def setup(self) -> None:
+        super().setup()
+        self.wiki.connections += 1
 
     def do_GET(self) -> None:
         reply = self.wiki.reply(self.path, {name.lower(): value for name, value in self.headers.items()})
