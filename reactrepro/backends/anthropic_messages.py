@@ -44,15 +44,5 @@ class AnthropicMessages:
             raise Corrupt("the response has no `content`.")
         notes: list[str] = []
         text, thinking = shape.text_of(response["content"], notes)
-        finish = shape.optional_text(response.get("stop_reason"))
-        reasoning = "\n".join(thinking) or None
-        shape.reasoning_note(text, finish, reasoning, notes)
-        return Completion(
-            text=text,
-            raw=text,
-            finish=finish,
-            tokens=shape.tokens(response.get("usage"), "input_tokens", "output_tokens"),
-            model=shape.optional_text(response.get("model")),
-            reasoning=reasoning,
-            notes=tuple(notes),
-        )
+        finish = response.get("stop_reason")
+        return shape.completed(response, (text, thinking), finish, notes, ("input_tokens", "output_tokens"))

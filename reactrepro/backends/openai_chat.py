@@ -43,7 +43,7 @@ class OpenAIChat:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         notes: list[str] = []
-        finish = shape.optional_text(choice.get("finish_reason"))
+        finish = choice.get("finish_reason")
         text, thinking = shape.text_of(message.get("content"), notes)
         refusal = shape.optional_text(message.get("refusal"))
         if refusal and not text:
@@ -52,15 +52,4 @@ class OpenAIChat:
             if isinstance(message.get(name), str) and message[name]:
                 thinking.append(message[name])
                 break
-        reasoning = "\n".join(thinking) or None
-        shape.reasoning_note(text, finish, reasoning, notes)
-        return Completion(
-            text=text,
-            raw=text,
-            finish=finish,
-            tokens=shape.tokens(response.get("usage"), "prompt_tokens", "completion_tokens"),
-            model=shape.optional_text(response.get("model")),
-            fingerprint=shape.optional_text(response.get("system_fingerprint")),
-            reasoning=reasoning,
-            notes=tuple(notes),
-        )
+        return shape.completed(response, (text, thinking), finish, notes, ("prompt_tokens", "completion_tokens"))

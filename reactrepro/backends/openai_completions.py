@@ -33,15 +33,6 @@ class OpenAICompletions:
         response = shape.checked(response)
         choice = shape.first_choice(response)
         notes: list[str] = []
-        text, _ = shape.text_of(choice.get("text"), notes)
-        finish = shape.optional_text(choice.get("finish_reason"))
-        shape.reasoning_note(text, finish, None, notes)
-        return Completion(
-            text=text,
-            raw=text,
-            finish=finish,
-            tokens=shape.tokens(response.get("usage"), "prompt_tokens", "completion_tokens"),
-            model=shape.optional_text(response.get("model")),
-            fingerprint=shape.optional_text(response.get("system_fingerprint")),
-            notes=tuple(notes),
-        )
+        reply = shape.text_of(choice.get("text"), notes)
+        finish = choice.get("finish_reason")
+        return shape.completed(response, reply, finish, notes, ("prompt_tokens", "completion_tokens"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..domain import Ask, Json, Tokens
+from ..domain import Ask, Completion, Json, Tokens
 from ..errors import Corrupt, InfraError
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -114,6 +114,33 @@ def reasoning_note(text: str, finish: str | None, reasoning: str | None, notes: 
     """Note a reply whose whole token budget went into thinking: empty, cut by the limit, and not an empty answer."""
     if not text.strip() and finish in {"length", "max_tokens"}:
         notes.append("truncated_in_reasoning" if reasoning else "truncated_empty")
+
+
+def completed(
+    response: dict[str, Any], reply: tuple[str, list[str]], finish: Json, notes: list[str], usage: tuple[str, str]
+) -> Completion:
+    """Return the completion that *response* holds; the local cut comes later.
+
+    Args:
+        response: the whole response.
+        reply: its text, and what came of thinking.
+        finish: the provider's reason.
+        notes: what was odd so far.
+        usage: the API's names for the prompt's and the completion's tokens.
+    """
+    text, thinking = reply
+    reason, reasoning = optional_text(finish), "\n".join(thinking) or None
+    reasoning_note(text, reason, reasoning, notes)
+    return Completion(
+        text=text,
+        raw=text,
+        finish=reason,
+        tokens=tokens(response.get("usage"), *usage),
+        model=optional_text(response.get("model")),
+        fingerprint=optional_text(response.get("system_fingerprint")),
+        reasoning=reasoning,
+        notes=tuple(notes),
+    )
 
 
 def _thinking(part: dict[str, Any]) -> list[str]:
