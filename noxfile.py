@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "venv"
@@ -37,13 +38,13 @@ def pytest(session: nox.Session, *arguments: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the test suite with the Python that runs nox; arguments behind `--` go to pytest."""
-    pytest(session)
+    pytest(session, "-n", "auto")
 
 
 @nox.session(python=VERSIONS)
 def tests_all(session: nox.Session) -> None:
     """Run the test suite with each supported Python that is installed; `nox -s tests_all-3.12` picks one."""
-    pytest(session)
+    pytest(session, "-n", "auto")
 
 
 @nox.session
@@ -75,6 +76,25 @@ def bench(session: nox.Session) -> None:
     """Measure; arguments behind `--` go to benchmarks/run.py."""
     session.install("-e", ".")
     session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+@nox.session
+def bench_dspy(session: nox.Session) -> None:
+    """Measure beside a warm hit in DSPy's disk cache, which needs many packages; arguments go to benchmarks/run.py."""
+    session.install("-e", ".", "dspy")
+    session.run("python", "benchmarks/run.py", "--dspy", *session.posargs)
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """Prove on real servers, which it installs and starts, that recording works; arguments behind `--` go to it."""
+    session.install("-e", ".")
+    try:
+        session.run("python", "-m", "live.check", *session.posargs)
+    except CommandFailed as error:
+        if error.reason == "Returned code 77":
+            session.skip("this system cannot run the servers; why is said above")
+        raise
 
 
 @nox.session

@@ -7,6 +7,10 @@ from typing import Any
 
 from clock import Side
 from recordings import Workload, enlarged, forget, prompt_of
+from vcr import matchers  # type: ignore[import-untyped]
+from vcr.cassette import Cassette as VcrCassette  # type: ignore[import-untyped]
+from vcr.record_mode import RecordMode  # type: ignore[import-untyped]
+from vcr.request import Request  # type: ignore[import-untyped]
 
 from reactrepro.cassettes.mismatch import Place, describe
 from reactrepro.cassettes.model import Cassette
@@ -16,7 +20,7 @@ from reactrepro.errors import CassetteMiss
 from reactrepro.exchanges.replay import Replay
 
 MANY = 400
-"""Interactions in a large cassette: 21 samples of 20 calls."""
+"""Interactions in a cassette that is far larger than any that is recorded: 21 samples make 21."""
 
 _PLACE = Place("hotpotqa/react/generated", "0", "cassettes/hotpotqa/react/generated/0.yaml")
 _NOT_OURS = b"# Some other program has been here.\n"
@@ -79,11 +83,6 @@ def matching(cassette: Cassette, *, backwards: bool = False) -> Side:
 
 def vcr_matching(cassette: Cassette, some: Iterable[int]) -> Side:
     """Return what asks vcrpy for *some* of the interactions, matched on method, address and body."""
-    from vcr.cassette import Cassette as VcrCassette
-    from vcr.matchers import body, method, uri
-    from vcr.record_mode import RecordMode
-    from vcr.request import Request
-
     requests = [Request(i.method, i.uri, i.body, dict(i.request_headers)) for i in cassette.interactions]
     responses: list[dict[str, Any]] = [
         {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": i.response.encode()}}
@@ -92,7 +91,9 @@ def vcr_matching(cassette: Cassette, some: Iterable[int]) -> Side:
     asked = [requests[number] for number in some]
 
     def match() -> int:
-        played = VcrCassette("in memory", match_on=(method, uri, body), record_mode=RecordMode.NONE)
+        played = VcrCassette(
+            "in memory", match_on=(matchers.method, matchers.uri, matchers.body), record_mode=RecordMode.NONE
+        )
         played.data = list(zip(requests, responses, strict=True))
         played.rewound = True
         for request in asked:

@@ -26,8 +26,9 @@ SITE = "benchwiki"
 CALLS = 4
 LENGTHS = range(6_400, 8_600)
 """Characters of a prompt."""
-PAGE = 12_000
-"""Characters of a page, about; 5 sentences of it are an observation."""
+PAGE = 4_200
+"""Characters of a page, at least: 700 words, an average article of the English Wikipedia. An observation is five
+sentences of it."""
 
 _PLACES = ("Vorland", "Harlow Bay", "Quill", "Östermark", "Saint-Élan", "Kestrel Ford", "Nunn’s Landing")
 _SENTENCES = (
@@ -109,19 +110,21 @@ def _episode(run: Run, snapshot: Path, number: int) -> None:
         f" I need to search {first} and {second}, find who founded them, then compare.\nAction 1: Search[{first}]",
         f" {first} was founded by settlers. I need to search {second} next.\nAction 2: Search[{second}]",
         f" I see who founded {second}, but not when. I look up the council.\nAction 3: Lookup[council]",
-        f" Both were founded by the same settlers, so the answer is yes.\nAction 4: Finish[{_verdict(number)}]",
+        f" Both were founded by the same settlers, so the answer is yes.\nAction 4: Finish[{_answer(number)}]",
     ]
     scripted_episode(run, question, [_response(text, number) for text in replies], snapshots=[snapshot])
 
 
-def _verdict(number: int) -> str:
+def _answer(number: int) -> str:
     return "yes" if number % 3 else "no"
 
 
 def _page(query: str, other: str, number: int) -> str:
     paragraphs, length = [], 0
     while length < PAGE:
-        paragraphs.append(" ".join(text.format(query, other, (number + length) % 90 + 10) for text in _SENTENCES) + "\n")
+        paragraphs.append(
+            " ".join(text.format(query, other, (number + length) % 90 + 10) for text in _SENTENCES) + "\n"
+        )
         length += len(paragraphs[-1])
     return "".join(paragraphs)
 

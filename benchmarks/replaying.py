@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import openai
+import vcr  # type: ignore[import-untyped]
+import yaml
 from recordings import SITE, Workload
 
 from reactrepro import prompts
+from reactrepro.backends import BACKENDS
 from reactrepro.backends.llm import BackendLlm
-from reactrepro.backends.openai_chat import OpenAIChat
 from reactrepro.cassettes.model import Cassette
 from reactrepro.domain import Ask, Call, Json, Outcome
 from reactrepro.exchanges.scripted import BASE_URL
@@ -79,9 +83,6 @@ class Stock:
 
     def replay(self) -> int:
         """Replay every episode once, with a new client for each; return the number of LLM calls."""
-        import openai
-        import vcr
-
         calls = 0
         for path, cassette in self.files:
             with vcr.use_cassette(str(path), record_mode="none"):
@@ -91,9 +92,6 @@ class Stock:
 
 def record_stock(workload: Workload, folder: Path, episodes: int) -> Stock:
     """Record the first *episodes* of *workload* with vcrpy and the openai SDK, as vcrpy itself saves them."""
-    import vcr
-    import yaml
-
     if not yaml.__with_libyaml__:
         raise AssertionError("PyYAML is built without libyaml: the comparison would flatter us")
     files = []
@@ -108,9 +106,6 @@ def record_stock(workload: Workload, folder: Path, episodes: int) -> Stock:
 @contextmanager
 def _client(cassette: Cassette) -> Iterator[Any]:
     """Give a client that a server seems to answer; vcrpy records it as it records any other."""
-    import httpx2
-    import openai
-
     answers = iter(cassette.interactions)
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -142,7 +137,9 @@ def _play(workload: Workload, cassette: Cassette, client: Any) -> int:
         task,
         question=question,
         prompt=prompts.load("hotpotqa", "react", "paper"),
-        llm=BackendLlm(OpenAIChat(), _Sdk(client), Ask("scripted", settings.max_tokens, settings.temperature)),
+        llm=BackendLlm(
+            BACKENDS.get("chat")(), _Sdk(client), Ask("scripted", settings.max_tokens, settings.temperature)
+        ),
         env=WikiEnv(pages, task.opening(question), judge(task, question)),
         settings=settings,
     )

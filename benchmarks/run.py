@@ -34,20 +34,22 @@ class Size:
         episodes: generated recordings.
         stock: how many of them are replayed through vcrpy, too: it takes so much longer.
         wire: how many of them are replayed over the wire.
-        rounds: of whole replays, and of everything else in this process.
+        rounds: of whole replays.
+        parts: rounds of everything smaller.
         starts: of processes.
         times: repetitions of what takes less than a millisecond, in one round.
     """
 
-    episodes: int = 100
-    stock: int = 4
-    wire: int = 10
-    rounds: int = 15
-    starts: int = 21
+    episodes: int = 50
+    stock: int = 2
+    wire: int = 5
+    rounds: int = 31
+    parts: int = 11
+    starts: int = 25
     times: int = 20
 
 
-QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, starts=1, times=1)
+QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1)
 
 
 class Bench:
@@ -115,7 +117,7 @@ class Bench:
                 "ours": lookups.reading(self.workload, yaml=False, times=times * 5),
                 "yaml": lookups.reading(self.workload, yaml=True, times=times),
             },
-            self._size.rounds,
+            self._size.parts,
         )
         yield Row("reading a cassette of 4 calls", median(found["ours"]), "ms")
         yield Row("the same through the YAML loader", median(found["yaml"]), "ms")
@@ -132,7 +134,7 @@ class Bench:
                 "verbose": lookups.missing(few, verbose=True, times=times),
                 "many": lookups.missing(many, verbose=False, times=1),
             },
-            self._size.rounds,
+            self._size.parts,
         )
         yield Row("miss report, 4 interactions", median(found["few"]), "ms", Goal(3))
         yield Row("miss report, 4 interactions, --verbose", median(found["verbose"]), "ms")
@@ -149,7 +151,7 @@ class Bench:
                 "backwards": lookups.matching(many, backwards=True),
                 "vcrpy": lookups.vcr_matching(many, range(lookups.MANY // 2, lookups.MANY // 2 + self._size.stock)),
             },
-            self._size.rounds,
+            self._size.parts,
         )
         name = f"matching among {lookups.MANY} interactions"
         yield Row(f"{name}, in recorded order, per LLM call", median(found["forwards"]), "ms")

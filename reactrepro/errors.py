@@ -9,7 +9,7 @@ command line's contract (README.md, "Exit codes"):
 | 1 | a recording exists but differs from what is computed now, leftovers included |
 | 2 | usage: the command itself is wrong |
 | 3 | a recording or a page is absent |
-| 4 | provider or network |
+| 4 | provider, network or disk |
 | 5 | a file is corrupt, unsafe, of a newer format or holds a secret |
 | 6 | stopped by a budget |
 | 130 | interrupted |
@@ -116,6 +116,22 @@ class InfraError(ReactReproError):
 
     exit_code = 4
     kind = "infra error"
+
+
+class DiskError(ReactReproError):
+    """A file could not be written (exit code 4): the disk is full or not writable. What was recorded is intact."""
+
+    exit_code = 4
+    kind = "disk"
+
+    @classmethod
+    def of(cls, error: OSError) -> DiskError:
+        """Return what *error*, which came of writing or locking a file, says to the user."""
+        where = f"{error.filename} cannot be written" if error.filename else "a file cannot be written"
+        return cls(
+            f"{where}: {error.strerror or type(error).__name__}. What was recorded is intact. Make room, or make the "
+            "folder writable, and run the same command again: it carries on where it stopped."
+        )
 
 
 class Corrupt(ReactReproError):

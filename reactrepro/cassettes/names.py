@@ -38,7 +38,7 @@ def checked_name(text: str, what: str) -> str:
 def slug(model: str) -> str:
     """Return the run name that a model's name suggests ("models/DeepSeek V3" -> "models-deepseek-v3")."""
     text = re.sub(r"[^a-z0-9.]+", "-", model.lower())
-    text = re.sub(r"\.\.+", ".", text).strip(".-")[:72].strip(".-")
+    text = re.sub(r"\.\.+", ".", text).strip(".-")[:71].strip(".-")
     if not text or _RESERVED.match(text):
         text = f"run-{text}".strip("-")
     return text

@@ -190,10 +190,10 @@ def _fast(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interac
     if not rest.startswith(_INTERACTION) or not rest.endswith("\n" + _TAIL):
         raise _NotCanonical
     blocks = rest[len(_INTERACTION) : -len(_TAIL) - 1].split(_INTERACTION)
-    return block, tuple(_fast_interaction(text, path) for text in blocks)
+    return block, tuple(map(_fast_interaction, blocks))
 
 
-def _fast_interaction(block: str, path: Path | None) -> Interaction:
+def _fast_interaction(block: str) -> Interaction:
     parts, at = [], 0
     for mark in _MARKS:
         found = block.find(mark, at)
@@ -207,11 +207,20 @@ def _fast_interaction(block: str, path: Path | None) -> Interaction:
     response = block[at:-1]
     if not method.isalpha() or not method.isupper() or "\n" in uri + request_headers + status + response_headers:
         raise _NotCanonical
-    return _interaction(
-        (method, _fast_json(uri), _fast_text(body, "      "), _fast_json(request_headers)),
-        (_fast_json(status), _fast_json(response_headers), _fast_text(response, "        ")),
-        path,
-    )
+    try:
+        answer = _STATUS.decode(status)
+        return Interaction(
+            method=method,
+            uri=_STRING.decode(uri),
+            body=_fast_text(body, "      "),
+            status=answer.code,
+            response=_fast_text(response, "        "),
+            request_headers=_HEADERS.decode(request_headers),
+            response_headers=_HEADERS.decode(response_headers),
+            reason=answer.message,
+        )
+    except msgspec.DecodeError:
+        raise _NotCanonical from None
 
 
 def _fast_json(text: str) -> Any:
@@ -228,7 +237,16 @@ def _plain_float(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_float=_plain_float, parse_constant=_plain_float)
+
+
+class _Status(msgspec.Struct, forbid_unknown_fields=True):
+    code: int
+    message: str
+
+
 _STRING = msgspec.json.Decoder(str)
+_STATUS = msgspec.json.Decoder(_Status)
+_HEADERS = msgspec.json.Decoder(dict[str, list[str]])
 
 
 def _fast_text(block: str, margin: str) -> str:
@@ -242,10 +260,7 @@ def _fast_text(block: str, margin: str) -> str:
     text = "n".join(lines)
     if "\n" in text:  # a break after anything but an escaped newline
         raise _NotCanonical
-    try:
-        return _STRING.decode(f'"{text}"')
-    except msgspec.DecodeError:
-        raise _NotCanonical from None
+    return _STRING.decode(f'"{text}"')
 
 
 # --- through the safe YAML loader -----------------------------------------------------------------------------------

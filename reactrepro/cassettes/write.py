@@ -15,6 +15,9 @@ import msgspec
 from .model import Cassette, EpisodeMeta, Interaction, InteractionsRef, RunConfig, interactions_sha256
 from .text import ascii_json, quoted, scalar
 
+TEMPORARY = ".tmp"
+"""The ending of a file that is being written; its name begins with a dot. A killed writer can leave one behind."""
+
 VCR_VERSION = 1
 """vcrpy's own cassette format version (`vcr.serialize.CASSETTE_FORMAT_VERSION`)."""
 
@@ -50,22 +53,43 @@ def json_bytes(form: Any) -> bytes:
 def replace_file(path: Path, data: bytes) -> None:
     """Put *data* at *path* whole or not at all: temporary file in the same folder, fsync, replace.
 
+    When it returns, *data* is on the disk, and so is its name: a power failure takes neither away.
+
     Raises:
-        OSError: the disk is full or not writable; what stood at *path* is untouched.
+        OSError: the disk is full or not writable; what stood at *path* is untouched. Its file name is that of *path*.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            move(Path(temporary), path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
         raise
+
+
+def move(source: Path, target: Path) -> None:
+    """Give the file *source* the name *target*, in the same folder and in one step, for good.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    os.replace(source, target)
+    if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _interaction(interaction: Interaction) -> str:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Interrupted, exit_code
+from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
 from ..visible import lines
 from . import options
 
 if TYPE_CHECKING:
-    from ..runs.record import Order, Recorded, RecordReport
+    from ..runs.episode import Studio
+    from ..runs.order import Order
+    from ..runs.record import Recorded, RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
 MODES = ("once", "new_episodes", "all", "none")
+
+CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
 _DIR = click.Path(file_okay=False, path_type=Path)
 
@@ -52,17 +57,16 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
-@click.option("--cassettes", type=_DIR, default=Path("cassettes"), show_default=True, help="Folder to write to.")
-@click.option(
-    "--wiki-snapshot", type=_DIR, default=Path("wiki_snapshot"), show_default=True, help="The same, for pages."
-)
+@click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
+@click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
+@click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
 @options.as_json
 @options.quiet
 def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **given: Any) -> int:
     """Record fresh episodes from live servers.
 
     INDEX is an index, a range (0-9), several of them, or `all`. What is recorded already stays as it is and costs
-    nothing; an episode that was broken off is carried on where it stopped.
+    nothing; an episode that was broken off is carried on where it stopped. docs/recording.md tells it all.
 
     \b
     --model: openai/…, anthropic/…, volcengine/…, deepseek/…, or for any
@@ -70,6 +74,11 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     Keys: REACTREPRO_OPENAI_API_KEY (for recording only) or OPENAI_API_KEY,
     likewise ANTHROPIC, ARK (volcengine), DEEPSEEK and <SERVICE>. A server on
     this machine needs none.
+
+    \b
+    Modes: once records what is absent; new_episodes also what no longer
+    replays, from the first call that differs; all everything anew, at its full
+    price each time; none nothing.
 
     \b
     Examples:
@@ -80,43 +89,47 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     """
     from ..runs.record import record as run_record
 
-    order, made = _order(task, index, given)
-    if not given["contact"] and not quiet:
+    stopped = threading.Event()
+    order, made = _order(task, index, given, stopped)
+    if made is not None and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    stopped = threading.Event()
     bar = _Progress(len(order.questions), silent=quiet or json_)
-    with _stop_on_interrupt(stopped), bar:
-        report = run_record(order, made, stopped=stopped, tell=bar.tell)
+    try:
+        with _stop_on_interrupt(stopped), bar:
+            report = run_record(order, made, stopped=stopped, tell=bar.tell)
+    except OSError as error:  # a file; networks have errors of their own
+        raise DiskError.of(error) from error
+    finally:
+        if made is not None:
+            made.close()
     if json_:
         options.echo_json(_data(report))
     else:
-        _print(report)
+        _print(report, order, quiet=quiet)
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
-    return exit_code(episode.problem for episode in report.episodes if episode.problem is not None)
+    return exit_code(report.problems)
 
 
-def _order(task: str, index: tuple[str, ...], given: dict[str, Any]) -> tuple[Order, Any]:
+def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
     from ..backends.providers import target
     from ..domain import PROFILES, Settings
-    from ..exchanges.retries import Patience
-    from ..runs.questions import questions
-    from ..runs.record import Order
-    from ..runs.studio import studio
+    from ..runs.order import Order
+    from ..runs.questions import EVERYTHING, questions
+    from ..runs.select import words_of
     from ..tasks import TASKS
-    from ..wiki.live import WikiClient
-    from ..wiki.sites import base_of
 
     known = TASKS.get(task)()
-    found: Sources = options.layered((), ())
+    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
     whom = target(
         given["model"],
         environment=os.environ,
         api=given["api"],
         preferred=PROFILES.get(given["profile"], {}).get("api"),
         base_url=given["base_url"],
+        keyless=given["mode"] == "none",
     )
     names = ("protocol", "extraction", "max_tokens", "temperature")
     settings = Settings.of(
@@ -125,37 +138,61 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any]) -> tuple[Or
         api=whom.api,
         **{name: given[name] for name in names},
     )
-    site = given["site"] or known.site
     rows = questions(known, index, found.library, given["data"])
-    client = WikiClient(given["wiki_base_url"] or base_of(site), contact=given["contact"])
-    made = studio(
-        task=known,
-        target=whom,
-        settings=settings,
-        method=given["method"],
-        prompt=given["prompt"],
-        client=client,
-        site=site,
-        snapshot=given["wiki_snapshot"],
-        snapshots=found.snapshots,
-        wiki_mode=given["wiki_mode"],
-        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
-    )
     order = Order(
         task=known,
         questions=rows,
-        selection=",".join(index),
+        selection=words_of([row.key for row in rows]) if index == (EVERYTHING,) else ",".join(index),
         method=given["method"],
         prompt=given["prompt"],
         target=whom,
         settings=settings,
-        site=site,
+        site=given["site"] or known.site,
         root=given["cassettes"],
+        snapshot=given["wiki_snapshot"],
         run=given["run"],
         mode=given["mode"],
         connections=given["max_connections"],
+        note=given["note"],
     )
-    return order, made
+    if order.mode == "none":
+        return order, None
+    return order, _studio(order, given, found.snapshots, stopped)
+
+
+def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], stopped: threading.Event) -> Studio:
+    from ..exchanges.retries import Patience
+    from ..exchanges.scrub import secrets_in
+    from ..runs.studio import studio
+    from ..wiki.live import WikiClient
+    from ..wiki.patience import Clock
+    from ..wiki.sites import base_of
+
+    def sleep(seconds: float) -> None:
+        if stopped.wait(seconds):
+            raise Interrupted
+
+    base_url = given["wiki_base_url"] or base_of(order.site)
+    return studio(
+        task=order.task,
+        target=order.target,
+        settings=order.settings,
+        method=order.method,
+        prompt=order.prompt,
+        client=WikiClient(base_url, contact=given["contact"], clock=Clock(sleep=sleep)),
+        site=order.site,
+        snapshot=given["wiki_snapshot"],
+        snapshots=snapshots,
+        wiki_mode=given["wiki_mode"],
+        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
+        secrets=secrets_in(os.environ),
+    )
+
+
+def _reachable(contact: str | None, site: str, base_url: str | None) -> bool:
+    from ..wiki.sites import base_of, is_loopback
+
+    return bool(contact) or is_loopback(base_url or base_of(site))
 
 
 class _Progress:
@@ -165,7 +202,9 @@ class _Progress:
         self._bar: Any = None
         self.failed = 0
         if not silent and sys.stderr.isatty():
-            self._bar = click.progressbar(length=length, label="recording", file=sys.stderr, show_eta=True)
+            self._bar = click.progressbar(
+                length=length, label="recording", file=sys.stderr, show_eta=True, show_pos=True, width=24
+            )
 
     def tell(self, episode: Recorded) -> None:
         """Count one episode."""
@@ -192,8 +231,12 @@ def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
         if stopped.is_set():
             raise KeyboardInterrupt
         stopped.set()
-        click.echo("\nstopping after the calls under way; once more stops at once.", err=True)
+        with suppress(OSError):  # not by `click.echo`: the main thread may be in the middle of writing
+            os.write(2, b"\nstopping after the calls under way; once more stops at once.\n")
 
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = signal.signal(signal.SIGINT, stop)
     try:
         yield
@@ -201,10 +244,12 @@ def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _print(report: RecordReport) -> None:
+def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
     for episode in report.episodes:
         if episode.problem is not None:
             click.echo(lines(f"{episode.state}: episode {episode.key}: {episode.problem}"), err=True)
+    if report.stopped is not None:
+        click.echo(lines(f"stopped: {report.stopped}"), err=True)
     states = ("recorded", "kept", "failed", "busy", "absent")
     counts = {state: sum(episode.state == state for episode in report.episodes) for state in states}
     parts = [f"{count} {state}" for state, count in counts.items() if count]
@@ -212,10 +257,27 @@ def _print(report: RecordReport) -> None:
         some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
         parts.append(f"{len(report.remaining)} remain ({some})")
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
+    if quiet:
+        return
+    if counts["busy"]:
+        click.echo("Busy means that another recorder is at it, which is no failure.")
     if report.remaining or counts["failed"] or counts["busy"]:
         click.echo("The same command carries on; what is recorded is not asked again.")
     if counts["recorded"] or counts["kept"]:
-        click.echo(f"Replay it with: reactrepro replay {report.run.task} --run {report.run.name}")
+        click.echo(f"Replay it with: {_replay(report, order)}")
+
+
+def _replay(report: RecordReport, order: Order) -> str:
+    """Return the command that replays what was recorded."""
+    words = ["reactrepro", "replay", report.run.task, order.selection]
+    if report.run.method != "react":
+        words += ["--method", report.run.method]
+    words += ["--run", report.run.name]
+    if order.root != CASSETTES:
+        words += ["--cassettes", str(order.root)]
+    if order.snapshot not in (None, SNAPSHOT):
+        words += ["--wiki-snapshot", str(order.snapshot)]
+    return shlex.join(words)
 
 
 def _data(report: RecordReport) -> dict[str, Any]:

@@ -5,8 +5,9 @@ The only exchange that can cost money. Transport errors are tried again here, ou
 
 from __future__ import annotations
 
-import json
+import ssl
 import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -15,29 +16,17 @@ from ..cassettes.matching import endpoint, same
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette
 from ..domain import Call, Json
-from ..errors import InfraError, Interrupted
-from .recorded import miss, parsed
+from ..errors import Corrupt, InfraError, Interrupted, Usage
+from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
+from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal
 from .retries import Patience, is_retryable
 from .scrub import Scrubber
 from .sdks import Method, method
 from .transport import Transport, sending
 
-
-class ProviderError(InfraError):
-    """A provider that did not give a reply.
-
-    Attributes:
-        status: the HTTP status; None where no answer came.
-        code: the provider's own word for the error, or None.
-        fatal: it will be the same for every episode: a refused key, a model that is not there.
-    """
-
-    def __init__(
-        self, message: str, *, status: int | None = None, code: str | None = None, fatal: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.status, self.code, self.fatal = status, code, fatal
+CONNECT = 30.0
+"""Seconds to connect, at most."""
 
 
 class LiveModel:
@@ -48,8 +37,19 @@ class LiveModel:
         base_url: as the SDK wants it.
         key: the API key; "" for none.
         patience: how failed calls are tried again.
+        key_hint: where the key comes from and what to do about it, as a sentence, for messages.
+        secrets: what else must not be written.
         plain: send nothing that the environment adds (an organisation, a project).
+        direct: never through a proxy: the server is on this machine.
         inner: the transport that reaches the network; for tests and for the self-check.
+
+    Attributes:
+        patience, key_hint: as above.
+        scrubber: decides what may be written.
+        answered: some call was answered with a reply.
+
+    Raises:
+        Usage: the proxy that the environment names cannot be used.
     """
 
     def __init__(
@@ -59,22 +59,32 @@ class LiveModel:
         base_url: str,
         key: str,
         patience: Patience,
+        key_hint: str = "Set another key.",
+        secrets: Iterable[str] = (),
         plain: bool = True,
+        direct: bool = False,
         inner: Any = None,
     ) -> None:
         import httpx2
 
-        self.patience = patience
-        self.scrubber = Scrubber([key])
-        transport: Any = Transport(httpx2, inner=inner or httpx2.HTTPTransport(proxy=_proxy(base_url)))
+        self.patience, self.key_hint = patience, key_hint
+        self.scrubber = Scrubber([key, *secrets])
+        self.answered = False
+        reached = inner or _network(base_url, None if direct else _proxy(base_url))
+        transport: Any = Transport(httpx2, inner=reached, longest=patience.timeout)
+        self._client = httpx2.Client(transport=transport, trust_env=False)
         self.method: Method = method(
             endpoint,
-            http_client=httpx2.Client(transport=transport, trust_env=False),
+            http_client=self._client,
             base_url=base_url,
             key=key or "none",
-            timeout=patience.timeout,
+            timeout=httpx2.Timeout(patience.timeout, connect=min(CONNECT, patience.timeout)),
             plain=plain,
         )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
 
 class Live:
@@ -86,7 +96,8 @@ class Live:
         place: where this recording stands, for messages.
         extend: what to do when a call is not the one that was recorded at its place: drop the recorded rest and ask
             (True), or fail (False).
-        stopped: tells whether the user wants an end; no further call is made then.
+        stopped: set when the user wants an end; no further call is made then, and no wait is waited out.
+        before: called before each call that is made; raises what speaks against it.
 
     Attributes:
         replayed: how many calls were answered from an earlier attempt.
@@ -100,10 +111,12 @@ class Live:
         *,
         extend: bool = False,
         stopped: threading.Event | None = None,
+        before: Callable[[], None] = lambda: None,
     ) -> None:
         self._model, self._recorder, self._place = model, recorder, place
         self._extend = extend
         self._stopped = stopped or threading.Event()
+        self._before = before
         self._earlier = len(recorder.interactions)
         self.replayed = 0
 
@@ -113,6 +126,7 @@ class Live:
         Raises:
             ProviderError: no reply after all attempts, or a refusal that no attempt changes.
             CassetteMiss: an earlier attempt recorded another request at this place, and *extend* is off.
+            Corrupt: *call* holds a key; nothing was sent.
             Interrupted: the user wants an end.
             OSError: the reply could not be saved.
         """
@@ -121,6 +135,7 @@ class Live:
             asked = parsed(lambda: interaction.request_json, "request", self._place)
             if endpoint(interaction.uri) == call.endpoint and same(asked, call.body):
                 self.replayed += 1
+                refuse_error(interaction, self.replayed, self._place)
                 return parsed(lambda: interaction.response_json, "response", self._place)
             if not self._extend:
                 used = [number < self.replayed for number in range(self._earlier)]
@@ -136,54 +151,81 @@ class Live:
             self._recorder.drop_from(self.replayed)
 
     def _ask(self, call: Call) -> Json:
+        if self._model.scrubber.holds(call.body):
+            raise Corrupt("the request would hold a key, or another secret of the environment. It was not sent.")
         failures = 0
         while True:
             if self._stopped.is_set():
                 raise Interrupted
+            self._before()
             try:
-                with sending(self._recorder, call):
-                    raw = self._model.method.create(**self._model.method.arguments(call.body))
-                return json.loads(raw.http_response.content.decode("utf-8"))
-            except (ValueError, RecursionError) as error:
-                raise ProviderError(f"the server's reply is not JSON ({type(error).__name__}).", status=200) from None
+                return self._once(call)
             except self._model.method.sdk.APIStatusError as error:
                 failures += 1
-                self._refused(error, failures)
+                self._refused(error, failures, call)
             except self._model.method.sdk.APIConnectionError as error:
                 failures += 1
-                self._wait(failures, None, f"no answer ({_why(error)})")
+                self._broken(error, failures)
+            except NoReply as error:
+                failures += 1
+                if error.strange and not self._model.answered:
+                    raise ProviderError(
+                        f"{error}. Does an API stand at that address? Check --base-url and --api.",
+                        status=200,
+                        fatal=True,
+                    ) from None
+                self._wait(failures, None, str(error), status=200)
 
-    def _refused(self, error: Any, failures: int) -> None:
-        status, code = error.status_code, _code(error)
-        if is_retryable(status):
-            self._wait(failures, error.response.headers, f"status {status}", status=status, code=code)
+    def _once(self, call: Call) -> Json:
+        """Make one call, and return the reply as it was recorded."""
+        before, sdk = self._recorder.added, self._model.method
+        with sending(self._recorder, call):
+            try:
+                sdk.create(**sdk.arguments(call.body))
+            except (TypeError, ValueError) as error:  # its own; what the transport raised goes before
+                said = self._model.scrubber.said(f"{type(error).__name__}: {error}")
+                raise ProviderError(f"the installed SDK does not send this request ({said}).", fatal=True) from error
+        if self._recorder.added != before + 1:
+            raise ProviderError("the installed SDK's traffic does not pass through the recorder.", fatal=True)
+        self._model.answered = True
+        return self._recorder.interactions[-1].response_json
+
+    def _refused(self, error: Any, failures: int, call: Call) -> None:
+        status, code = int(error.status_code), code_of(error.body)
+        if is_retryable(status, error.response.headers) and not is_unpaid(status, code):
+            named = f"status {status}, {code}" if code else f"status {status}"
+            self._wait(failures, error.response.headers, f"the provider answers with {named}", status=status, code=code)
             return
-        said = self._model.scrubber.text(str(getattr(error, "message", "")))[:300]
-        if status in {401, 403}:
+        model = str(call.body.get("model", ""))
+        raise refusal(error, self._model.scrubber, model=model, key_hint=self._model.key_hint)
+
+    def _broken(self, error: Exception, failures: int) -> None:
+        cause = _innermost(error)
+        if isinstance(cause, ssl.SSLCertVerificationError):
             raise ProviderError(
-                f"the provider refuses the key (status {status}). Set another one; nothing of it is shown or kept.",
-                status=status,
-                code=code,
-                fatal=True,
+                "the server's certificate does not verify. Check --base-url, the clock, and SSL_CERT_FILE.", fatal=True
             )
-        if status in {404, 405, 410}:
-            raise ProviderError(
-                f"the provider has no such model or endpoint (status {status}): {said}\n"
-                "  Check --model, --api (chat, completions or messages) and --base-url.",
-                status=status,
-                code=code,
-                fatal=True,
-            )
-        raise ProviderError(f"the provider refuses the request (status {status}): {said}", status=status, code=code)
+        why = cause.strerror if isinstance(cause, OSError) and cause.strerror else type(cause).__name__
+        if isinstance(error, self._model.method.sdk.APITimeoutError):
+            why = "timed out"
+        check = "" if self._model.answered else ". Check --base-url, and that the server is up"
+        self._wait(failures, None, f"the provider gives no answer ({why}){check}")
 
     def _wait(self, failures: int, headers: Any, what: str, **more: Any) -> None:
+        """Wait before the next attempt.
+
+        Raises:
+            ProviderError: there is none.
+            Interrupted: the user wants an end.
+        """
         patience = self._model.patience
         seconds = patience.wait(failures, headers)
         if seconds is None:
-            asked = dict(headers or {}).get("retry-after")
-            later = f"; it asks to wait {asked} s" if asked else ""
-            raise ProviderError(f"{what} after {failures} of {patience.attempts} attempts{later}.", **more)
-        patience.sleep(seconds)
+            asked = patience.asked(headers)
+            later = f"; it asks to be left alone for {asked:.0f} s" if asked else ""
+            raise ProviderError(f"{what}; {failures} of {patience.attempts} attempts made{later}.", **more)
+        if self._stopped.wait(seconds):
+            raise Interrupted
 
 
 def self_check(endpoint: str, body: Json) -> None:
@@ -205,26 +247,43 @@ def self_check(endpoint: str, body: Json) -> None:
     try:
         live.send(Call(endpoint, body, 1))
     except Exception as error:
-        raise InfraError(f"the installed SDK cannot be recorded: {type(error).__name__}: {error}") from error
+        raise InfraError(f"{_NOT_RECORDED} ({type(error).__name__}: {error}). {_OTHER_VERSION}") from error
+    finally:
+        model.close()
     if kept != [1] or not same(recorder.interactions[0].request_json, body):
-        raise InfraError("the installed SDK's traffic does not pass through the recorder; nothing was sent.")
+        raise InfraError(f"{_NOT_RECORDED}. {_OTHER_VERSION}")
+
+
+_NOT_RECORDED = "the self-check failed: what the installed SDK sends does not pass through the recorder"
+_OTHER_VERSION = "Nothing was sent. Install the versions of the SDK and of vcrpy that reactrepro asks for."
 
 
 def _proxy(base_url: str) -> str | None:
+    """Return the proxy that the environment names for *base_url*."""
     parts = urlsplit(base_url)
     if proxy_bypass(parts.hostname or ""):
         return None
-    return getproxies().get(parts.scheme)
+    named = getproxies()
+    return named.get(parts.scheme) or named.get("all")
 
 
-def _why(error: Exception) -> str:
-    cause: BaseException = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    return type(cause).__name__
+def _network(base_url: str, proxy: str | None) -> Any:
+    import httpx2
+
+    # Without TLS the certificates of the world, 0.1 s to load, are not needed; a context without any trusts nobody.
+    plain = base_url.startswith("http://") and proxy is None
+    verify: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
+    try:
+        return httpx2.HTTPTransport(verify=verify, proxy=proxy)
+    except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its words hold the address, maybe a password
+        needs = "it needs the package socksio" if isinstance(error, ImportError) else "its address is none"
+        raise Usage(
+            f"the proxy that the environment names cannot be used: {needs}. Change HTTPS_PROXY, HTTP_PROXY or "
+            "ALL_PROXY, or name the server in NO_PROXY."
+        ) from None
 
 
-def _code(error: Any) -> str | None:
-    body = getattr(error, "body", None)
-    found = body.get("code") or body.get("type") if isinstance(body, dict) else None
-    return found if isinstance(found, str) and len(found) < 80 else None
+def _innermost(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

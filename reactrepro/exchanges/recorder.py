@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from vcr.request import Request as VcrRequest  # type: ignore[import-untyped]
 from ..cassettes.model import Interaction
 from ..cassettes.text import body_json
 from ..domain import Json
+from ..errors import Corrupt, InfraError
+from .refusals import NoReply, said_by
 from .scrub import Scrubber
 
 
@@ -22,6 +25,7 @@ class Recorder:
         interactions: what is recorded already, from an earlier attempt.
         save: called with all interactions after each new one; the next call is made only when it has returned.
         scrubber: decides what may be written.
+        accept: called with each new reply's JSON; raises `Corrupt` or `InfraError` for what is none.
 
     Attributes:
         interactions: all of them, in order.
@@ -33,11 +37,13 @@ class Recorder:
         interactions: Sequence[Interaction],
         save: Callable[[tuple[Interaction, ...]], None],
         scrubber: Scrubber,
+        accept: Callable[[Json], object] = lambda _: None,
     ) -> None:
         self.interactions = list(interactions)
         self.added = 0
         self._save = save
         self._scrubber = scrubber
+        self._accept = accept
         self._vcr = VcrCassette(
             path="",
             record_mode=RecordMode.ALL,
@@ -54,8 +60,10 @@ class Recorder:
             headers, text: of the response, whose status was 200; the text decoded and decompressed.
 
         Raises:
+            NoReply: it is none; nothing was recorded.
             OSError: it could not be saved; nothing that was on disk is lost.
         """
+        self._check(text)
         response = {
             "status": {"code": 200, "message": "OK"},
             "headers": {name: [value] for name, value in headers.items()},
@@ -81,6 +89,23 @@ class Recorder:
     def drop_from(self, number: int) -> None:
         """Forget the interactions from *number* (0-based) on; they are not what is asked for anymore."""
         del self.interactions[number:]
+
+    def _check(self, text: str) -> None:
+        try:
+            value = json.loads(text)
+            self._scrubber.response(text)
+        except (ValueError, RecursionError) as error:
+            begins = text.strip()[:1]
+            strange = begins not in ("", "{")
+            what = "no JSON at all" if strange else f"not readable JSON ({type(error).__name__})" if begins else "empty"
+            raise NoReply(f"an answer with status 200 that is {what}", strange=strange) from None
+        if isinstance(value, dict) and value.get("error"):
+            said = self._scrubber.said(said_by(value))
+            raise NoReply("an error inside of an answer with status 200" + (f": {said}" if said else ""))
+        try:
+            self._accept(value)
+        except (Corrupt, InfraError) as error:
+            raise NoReply(f"an answer with status 200 that is no reply: {self._scrubber.said(str(error))}") from None
 
     def _request(self, request: Any) -> Any:
         headers = {name: values[0] for name, values in self._scrubber.headers(dict(request.headers)).items()}

@@ -1,4 +1,4 @@
-"""How often, and how long apart, a call is tried again. Pure but for the sleeping, which is handed in."""
+"""How often, and how long apart, a call is tried again. Pure: the waiting is its caller's business."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 RETRYABLE = frozenset({408, 409, 429})
 """Statuses that say "later"; every 5xx does, too."""
 
 
-def is_retryable(status: int) -> bool:
-    """Tell whether a call that was answered with *status* is tried again."""
+def is_retryable(status: int, headers: Mapping[str, str] | None = None) -> bool:
+    """Tell whether a call that was answered with *status* is tried again; a provider's word on that counts."""
+    if _header(headers, "x-should-retry") == "false":
+        return False
     return status in RETRYABLE or status >= 500
 
 
@@ -23,18 +26,19 @@ class Patience:
 
     Attributes:
         attempts: calls in all, the first one included.
-        first_wait: seconds before the second call; doubled each time, with jitter.
+        first_wait: seconds before the second call; doubled each time, up to *last_wait*, a random half of it off.
+        last_wait: see there.
         longest_wait: seconds; a server that asks for more is not waited for.
         timeout: seconds that one call may take.
-        sleep, jitter, now: for tests.
+        chance, now: for tests: a number from 0 to 1; seconds since 1970.
     """
 
     attempts: int = 5
     first_wait: float = 1.0
-    longest_wait: float = 60.0
+    last_wait: float = 60.0
+    longest_wait: float = 300.0
     timeout: float = 300.0
-    sleep: Callable[[float], None] = time.sleep
-    jitter: Callable[[], float] = random.random
+    chance: Callable[[], float] = random.random
     now: Callable[[], float] = time.time
 
     def wait(self, failures: int, headers: Mapping[str, str] | None = None) -> float | None:
@@ -44,24 +48,25 @@ class Patience:
         """
         if failures >= self.attempts:
             return None
-        own: float = min(self.longest_wait, self.first_wait * 2 ** (failures - 1)) * (0.5 + self.jitter() / 2)
-        asked = self._asked(headers or {})
+        own: float = min(self.last_wait, self.first_wait * 2.0 ** min(failures - 1, 30)) * (1 + self.chance()) / 2
+        asked = self.asked(headers)
         if asked is not None and asked > self.longest_wait:
             return None
         return max(own, asked or 0.0)
 
-    def _asked(self, headers: Mapping[str, str]) -> float | None:
-        found = {name.lower(): value for name, value in headers.items()}
+    def asked(self, headers: Mapping[str, str] | None) -> float | None:
+        """Return the seconds that the server wants to be left alone; None where it says nothing that can be read."""
+        for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+            try:
+                return max(0.0, float(_header(headers, name) or "") / unit)  # 0 for NaN, too
+            except ValueError:
+                continue
         try:
-            if "retry-after-ms" in found:
-                return max(0.0, float(found["retry-after-ms"]) / 1000)
-            return max(0.0, float(found["retry-after"]))
-        except KeyError:
+            date = parsedate_to_datetime(_header(headers, "retry-after") or "")
+            return max(0.0, date.replace(tzinfo=date.tzinfo or UTC).timestamp() - self.now())
+        except (ValueError, TypeError, IndexError, OverflowError):
             return None
-        except ValueError:
-            pass
-        try:
-            asked: float = parsedate_to_datetime(found["retry-after"]).timestamp()
-        except (KeyError, ValueError, TypeError):
-            return None
-        return max(0.0, asked - self.now())
+
+
+def _header(headers: Mapping[str, str] | None, name: str) -> str | None:
+    return next((value for found, value in (headers or {}).items() if found.lower() == name), None)

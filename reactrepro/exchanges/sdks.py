@@ -44,7 +44,7 @@ def method(
     http_client: Any,
     base_url: str,
     key: str = "none",
-    timeout: float | None = None,
+    timeout: Any = None,
     asynchronous: bool = False,
     plain: bool = True,
 ) -> Method:
@@ -55,9 +55,9 @@ def method(
         http_client: the client of the SDK's own HTTP library, on a transport of ours.
         base_url: where the API is, as the SDK wants it.
         key: the API key.
-        timeout: seconds for one call; None for no limit.
+        timeout: seconds for one call, or the HTTP library's own form of it; None for no limit.
         asynchronous: for asyncio.
-        plain: send nothing that the environment adds (organisation, project, custom headers).
+        plain: send nothing that the environment adds (organisation, project, another key, custom headers).
 
     Raises:
         Usage: no SDK has a method for the endpoint.
@@ -70,6 +70,7 @@ def method(
     )
     if plain:
         client.organization = client.project = None  # what OPENAI_ORG_ID and OPENAI_PROJECT_ID said
+        client.auth_token = None  # what ANTHROPIC_AUTH_TOKEN said: older versions send it beside the key
         client._custom_headers = {}  # OPENAI_CUSTOM_HEADERS and the like, which no argument turns off
     create = attrgetter(f"{path}.with_raw_response.create")(client)
     return Method(create, frozenset(inspect.signature(create).parameters) - _NOT_IN_THE_BODY, client, sdk)

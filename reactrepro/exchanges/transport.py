@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,15 +34,21 @@ from ..cassettes.model import Cassette
 from ..cassettes.read import MAX_CASSETTE, parse_cassette, read_bytes
 from ..cassettes.write import cassette_bytes
 from ..domain import Call, Json
-from ..errors import Corrupt, InfraError, ReactReproError, Usage
+from ..errors import Corrupt, ReactReproError, Usage
 from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
+from .refusals import NoReply
 
 
 class WireDiffers(ReactReproError):
-    """The request that an SDK puts on the wire is not the one that the backend built."""
+    """The request that an SDK puts on the wire is not the one that the backend built.
+
+    Attributes:
+        fatal: it is the same for every episode.
+    """
 
     kind = "wire differs"
+    fatal = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +140,9 @@ class _Sending:
     error: Exception | None = None
 
 
-_ENCODING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers of the body as it was on the wire; what is handed on is decoded."""
+_NOT_HANDED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
+"""Headers of the body as it was on the wire, where what is handed on is decoded; and cookies: no call has to do with
+another."""
 
 _current: ContextVar[_Sending | None] = ContextVar("reactrepro_sending", default=None)
 
@@ -170,12 +178,16 @@ class Transport:
         httpx: the module whose clients use it: ``httpx2``, or ``httpx``.
         episode: who answers every request; None for the episode of the `sending` that is under way.
         inner: the transport that reaches the network, for recording; None for replaying, which has no way out.
+        longest: seconds that a recorded call may take in all, however steadily its answer trickles in; None: no limit.
     """
 
-    def __init__(self, httpx: ModuleType, episode: Episode | None = None, inner: Any = None) -> None:
+    def __init__(
+        self, httpx: ModuleType, episode: Episode | None = None, inner: Any = None, longest: float | None = None
+    ) -> None:
         self._httpx: Any = httpx
         self._episode = episode
         self._inner = inner
+        self._longest = longest
 
     def client(self) -> Any:
         """Return a synchronous client on this transport, which takes nothing from the environment."""
@@ -195,9 +207,10 @@ class Transport:
         body = request.read()
         if self._inner is None:
             return self._respond(request, body)
+        began = time.monotonic()
         response = self._inner.handle_request(request)
         try:
-            raw = b"".join(response.stream)
+            raw = self._received(response, began)
         finally:
             response.close()
         return self._keep(request, body, response, raw)
@@ -223,32 +236,54 @@ class Transport:
         stream = self._httpx.ByteStream(answer.body)
         return self._httpx.Response(answer.status, headers={"content-type": answer.content_type}, stream=stream)
 
+    def _received(self, response: Any, began: float) -> bytes:
+        pieces, size = [], 0
+        for piece in response.stream:
+            pieces.append(piece)
+            size += len(piece)
+            if size > MAX_CASSETTE:
+                raise self._httpx.ReadError(f"more than {MAX_CASSETTE} bytes")
+            if self._longest is not None and time.monotonic() - began > self._longest:
+                raise self._httpx.ReadTimeout(f"not complete after {self._longest:g} s")
+        return b"".join(pieces)
+
     def _keep(self, request: Any, body: bytes, response: Any, raw: bytes) -> Any:
-        """Record a reply that came over the network, and hand it on; what is no reply is handed on unrecorded."""
+        """Record a reply that came over the network, and hand it on; what is no reply is never recorded.
+
+        An error's status and body are handed on to the SDK, which knows what they mean.
+        """
         under_way = _current.get()
         if under_way is None or not isinstance(under_way.episode, Recorder):
             raise Usage("nothing is being recorded here: this transport sends inside `sending` only.")
         whole = self._httpx.Response(
             response.status_code, headers=response.headers, stream=self._httpx.ByteStream(raw), request=request
         )
+        kept = {name: value for name, value in whole.headers.items() if name.lower() not in _NOT_HANDED_ON}
+        if whole.status_code >= 300:
+            return self._httpx.Response(whole.status_code, headers=kept, stream=self._httpx.ByteStream(_read(whole)))
         try:
-            text = whole.read().decode("utf-8")
-            if whole.status_code == 200:
-                asked = VcrRequest(request.method, str(request.url), body, dict(request.headers))
-                sent = _json_or_text(body)
-                if under_way.call is not None:
-                    _refuse_other(asked, sent, under_way.call)
-                text = under_way.episode.keep(asked, sent, dict(whole.headers), text)
-        except UnicodeDecodeError:
-            under_way.error = InfraError("the server's answer is not UTF-8, and no reply of any known API.")
-            raise under_way.error from None
+            asked = VcrRequest(request.method, str(request.url), body, dict(request.headers))
+            sent = _json_or_text(body)
+            if under_way.call is not None:
+                _refuse_other(asked, sent, under_way.call)
+            text = under_way.episode.keep(asked, sent, dict(whole.headers), self._text(whole))
         except Exception as error:
             under_way.error = error
             raise
-        kept = {name: value for name, value in whole.headers.items() if name.lower() not in _ENCODING}
-        return self._httpx.Response(
-            whole.status_code, headers=kept, stream=self._httpx.ByteStream(text.encode("utf-8"))
-        )
+        return self._httpx.Response(200, headers=kept, stream=self._httpx.ByteStream(text.encode("utf-8")))
+
+    def _text(self, response: Any) -> str:
+        """Return the text of an answer that looks like a reply.
+
+        Raises:
+            NoReply: another status than 200, or a body that does not unpack or is no text.
+        """
+        if response.status_code != 200:
+            raise NoReply(f"an answer with status {response.status_code}", strange=True)
+        try:
+            return str(response.read().decode("utf-8-sig"))
+        except (UnicodeDecodeError, self._httpx.DecodingError):
+            raise NoReply("an answer with status 200 that does not unpack, or is not UTF-8") from None
 
     def close(self) -> None:
         """Close what is inside; in a replay nothing is."""
@@ -318,6 +353,14 @@ def _json_or_text(body: bytes | None) -> Json:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+def _read(response: Any) -> bytes:
+    """Return an error's body, which nobody has to understand: b"" where it does not unpack."""
+    try:
+        return bytes(response.read())
+    except Exception:  # of whatever library unpacks; the status says enough
+        return b""
 
 
 def _refuse_other(request: Any, sent: Json, call: Call) -> None:

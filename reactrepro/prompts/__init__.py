@@ -113,7 +113,7 @@ def _files(stem: str) -> list[str]:
 
 def _bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read()
     except OSError as error:
         raise Corrupt(f"{path} cannot be read: {error.strerror}") from None

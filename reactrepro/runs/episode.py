@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -15,15 +17,18 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import EPISODE_FORMAT, Cassette, EpisodeMeta, Interaction, InteractionsRef, PromptRef
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
-from ..cassettes.write import cassette_bytes, replace_file, seal
-from ..domain import Ask, Outcome, Pages, Pin, Prompt, Question, Settings, Task
-from ..errors import CassetteAbsent
+from ..cassettes.write import cassette_bytes, move, replace_file, seal
+from ..domain import Ask, Completion, Outcome, Pages, Pin, Prompt, Question, Settings, Task
+from ..errors import CassetteAbsent, Corrupt, RecordingDiffers
 from ..exchanges.live import Live, LiveModel
 from ..exchanges.recorder import Recorder
 from ..methods import METHODS
 from ..wiki.env import WikiEnv
 from .play import judge, play
 from .roots import shown
+
+SPARE = 128 * 1024
+"""Bytes that have to be free, beside twice what is saved, before a call is paid for."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +37,26 @@ class Studio:
 
     Attributes:
         model: whom to ask.
-        pages: makes the pages of one episode: given what an earlier attempt has read, query -> hash.
+        pages: makes the pages of one episode: given what an earlier attempt has read, query -> hash, and whether a
+            page that is not there as it was may be another one now.
         prompt: what stands before the question.
         versions, git_commit, host: what the recording says of how it came to be.
         now: the clock.
+        close: closes all connections.
     """
 
     model: LiveModel
-    pages: Callable[[Mapping[str, str]], RecordingPages]
+    pages: Callable[[Mapping[str, str], bool], RecordingPages]
     prompt: Prompt
     versions: Mapping[str, str]
     git_commit: str | None
     host: str
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    close: Callable[[], None] = lambda: None
+
+    def time(self) -> str:
+        """Return the time as files have it."""
+        return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class RecordingPages(Pages, Protocol):
@@ -66,7 +78,7 @@ class EpisodeRecording:
         stopped: set when the user wants an end.
 
     Attributes:
-        calls: calls made now; replies taken over from an earlier attempt are not among them.
+        calls: replies that came now; those taken over from an earlier attempt are not among them.
     """
 
     def __init__(
@@ -76,15 +88,19 @@ class EpisodeRecording:
         self._settings, self._task, self._stopped = settings, task, stopped
         self._path = run.path(question.key)
         self._part = run.part_path(question.key)
+        self._saved = 0
         self.calls = 0
 
-    def make(self, *, fresh: bool, extend: bool) -> None:
+    def make(self, *, fresh: bool, extend: bool) -> bool:
         """Record the episode, from where an earlier attempt stopped, and put it in its place.
 
         Args:
             fresh: begin anew, whatever was recorded.
             extend: take over the replies of the recording, or of an earlier attempt, as far as they fit, and ask for
                 the rest.
+
+        Returns:
+            Whether it was put there; False where the recording that stands there is just what it would be.
 
         Raises:
             ReactReproError: it could not be finished; what was recorded is in the ``.part`` file.
@@ -93,54 +109,89 @@ class EpisodeRecording:
         """
         earlier = None if fresh else self._earlier(extend)
         pins = {} if earlier is None else {pin.query: pin.sha256 for pin in earlier.meta.pages}
-        pages = self._studio.pages(pins)
+        pages = self._studio.pages(pins, extend)
+        backend = BACKENDS.get(self._settings.api)()
         recorder = Recorder(
             () if earlier is None else earlier.interactions,
             lambda interactions: self._save(interactions, pages.read),
             self._studio.model.scrubber,
+            backend.completion,
         )
-        place = Place(
-            self._run.label,
-            self._question.key,
-            shown(self._part),
-            remedy="An earlier attempt does not fit what is asked now: remove the file, or record with --mode all.",
+        live = Live(
+            self._studio.model,
+            recorder,
+            self._place(earlier),
+            extend=extend,
+            stopped=self._stopped,
+            before=self._check_room,
         )
-        live = Live(self._studio.model, recorder, place, extend=extend, stopped=self._stopped)
-        model = self._run.config.model
-        backend = BACKENDS.get(self._settings.api)()
-        llm = BackendLlm(backend, live, Ask(model, self._settings.max_tokens, self._settings.temperature))
-        env = WikiEnv(pages, self._task.opening(self._question), judge(self._task, self._question))
-        method = METHODS.get(self._run.config.method)()
+        ask = Ask(self._run.config.model, self._settings.max_tokens, self._settings.temperature)
+        llm = BackendLlm(backend, live, ask)
         try:
-            trajectory, score = play(
-                method,
-                self._task,
-                question=self._question,
-                prompt=self._studio.prompt,
-                llm=llm,
-                env=env,
-                settings=self._settings,
-            )
+            outcome = self._played(llm, pages)
         finally:
             self.calls = recorder.added
         live.finish()
         replies = [turn.completion for turn in llm.turns if turn.completion is not None]
-        meta = replace(
-            self._meta(pages.read),
-            outcome=Outcome.computed(trajectory, score),
-            model_returned=next((reply.model for reply in replies if reply.model), None),
-            system_fingerprint=next((reply.fingerprint for reply in replies if reply.fingerprint), None),
+        made = seal(self._finished(earlier, recorder, pages, replies, outcome), tuple(recorder.interactions))
+        if earlier is not None and earlier.path == self._path and made == replace(earlier, path=None):
+            return False
+        self._write(made)
+        move(self._part, self._path)
+        return True
+
+    def _played(self, llm: BackendLlm, pages: RecordingPages) -> Outcome:
+        trajectory, score = play(
+            METHODS.get(self._run.config.method)(),
+            self._task,
+            question=self._question,
+            prompt=self._studio.prompt,
+            llm=llm,
+            env=WikiEnv(pages, self._task.opening(self._question), judge(self._task, self._question)),
+            settings=self._settings,
         )
-        self._write(seal(meta, tuple(recorder.interactions)))
-        os.replace(self._part, self._path)
+        return Outcome.computed(trajectory, score)
+
+    # --- what an earlier attempt left -------------------------------------------------------------------------------
 
     def _earlier(self, extend: bool) -> Cassette | None:
         for path in (self._part, *([self._path] if extend else [])):
             try:
-                return read_cassette(path)
+                earlier = read_cassette(path)
             except CassetteAbsent:
                 continue
+            except Corrupt as error:
+                raise Corrupt(f"{error}\n  {_BEGIN_ANEW}") from None
+            if (earlier.meta.key, earlier.meta.question_sha256) != (self._question.key, self._question.sha256):
+                raise RecordingDiffers(
+                    f"{self._run.label}, episode {self._question.key}: {shown(path)} was begun with another question "
+                    f"({earlier.meta.question!a:.80}).\n  {_BEGIN_ANEW}"
+                )
+            return earlier
         return None
+
+    def _place(self, earlier: Cassette | None) -> Place:
+        prompt, causes = self._studio.prompt, []
+        if earlier is not None and earlier.meta.prompt.sha256 != prompt.sha256:
+            then = earlier.meta.prompt
+            changed = [file.name for file in prompt.files if then.files.get(file.name) != file.sha256]
+            causes.append(
+                f"The attempt was begun with another prompt ({then.name}, {then.sha256[:12]}… then, "
+                f"{prompt.sha256[:12]}… now{': ' if changed else ''}{' and '.join(changed)})."
+            )
+        return Place(self._run.label, self._question.key, shown(self._part), tuple(causes), _BEGIN_ANEW)
+
+    # --- what is written --------------------------------------------------------------------------------------------
+
+    def _check_room(self) -> None:
+        """Assert that the next reply can be saved, as far as can be told.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        disk = shutil.disk_usage(self._run.folder)
+        if disk.total and disk.free < 2 * self._saved + SPARE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._part))
 
     def _save(self, interactions: tuple[Interaction, ...], read: tuple[Pin, ...]) -> None:
         self._write(seal(self._meta(read), interactions))
@@ -149,6 +200,27 @@ class EpisodeRecording:
         data = cassette_bytes(cassette)
         self._studio.model.scrubber.refuse(data, shown(self._path))
         replace_file(self._part, data)
+        self._saved = len(data)
+
+    def _finished(
+        self,
+        earlier: Cassette | None,
+        recorder: Recorder,
+        pages: RecordingPages,
+        replies: Sequence[Completion],
+        outcome: Outcome,
+    ) -> EpisodeMeta:
+        """Return the block of the finished episode. Where no reply came now, it is as old as the earlier attempt."""
+        meta = self._meta(pages.read)
+        if earlier is not None and not recorder.added:
+            then = earlier.meta
+            meta = replace(meta, time=then.time, versions=then.versions, git_commit=then.git_commit, host=then.host)
+        return replace(
+            meta,
+            outcome=outcome,
+            model_returned=next((reply.model for reply in replies if reply.model), None),
+            system_fingerprint=next((reply.fingerprint for reply in replies if reply.fingerprint), None),
+        )
 
     def _meta(self, read: tuple[Pin, ...]) -> EpisodeMeta:
         question, studio = self._question, self._studio
@@ -162,10 +234,16 @@ class EpisodeRecording:
             gold=question.gold,
             prompt=PromptRef.of(studio.prompt),
             provenance="recorded",
-            time=studio.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+            time=studio.time(),
             versions=dict(studio.versions),
             git_commit=studio.git_commit,
             host=studio.host,
             pages=read,
             interactions=InteractionsRef(count=0, sha256=""),
         )
+
+
+_BEGIN_ANEW = (
+    "An earlier attempt cannot be carried on under these conditions. To begin anew and pay for all of it again: "
+    "--mode all, or remove the file. Or restore what changed."
+)

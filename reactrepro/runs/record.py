@@ -7,62 +7,23 @@ could not be judged for want of a provider is ``<key>.error.json``, and only tha
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Literal
 
-from ..backends.providers import Target
-from ..cassettes.model import RUN_FORMAT, RunConfig, TaskRef
-from ..cassettes.names import checked_name, run_name
-from ..cassettes.read import read_run
-from ..cassettes.runs import RUN_FILE, Run
-from ..cassettes.write import replace_file, run_bytes
-from ..domain import Question, Settings, Task
-from ..errors import CassetteAbsent, Interrupted, ReactReproError, Usage
+from ..cassettes.locks import clear, episode_lock, locked
+from ..cassettes.runs import Run
+from ..cassettes.write import json_bytes, replace_file
+from ..domain import Question
+from ..errors import CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
 from .episode import EpisodeRecording, Studio
-
-Mode = Literal["once", "new_episodes", "all", "none"]
+from .order import Order, find, prepare
 
 ERROR_FORMAT = "reactrepro-error/1"
 
-
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """What to record.
-
-    Attributes:
-        task: the task.
-        questions: in order.
-        selection: the questions, as typed.
-        method, prompt: names.
-        target: whom to ask.
-        settings: the conditions.
-        site: logical name of the wiki.
-        root: the ``cassettes`` folder that is written to.
-        run: name of the run; None for the model's slug.
-        mode: ``once``: what is recorded stays, what is absent is recorded. ``new_episodes``: what no longer replays is
-            recorded anew from the first call that differs, too. ``all``: everything anew. ``none``: nothing.
-        connections: how many episodes are recorded at a time.
-        note: where the run comes from.
-    """
-
-    task: Task
-    questions: tuple[Question, ...]
-    selection: str
-    method: str
-    prompt: str
-    target: Target
-    settings: Settings
-    site: str
-    root: Path
-    run: str | None = None
-    mode: Mode = "once"
-    connections: int = 1
-    note: str = ""
+State = Literal["recorded", "kept", "failed", "busy", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +34,12 @@ class Recorded:
         key: which.
         state: ``recorded`` now; ``kept`` as it was; ``failed``; ``busy``: another recorder has it; ``absent``: mode
             none, and it is not recorded.
-        calls: calls made now.
+        calls: replies that came now; those taken over from an earlier attempt are not among them.
         problem: why it failed.
     """
 
     key: str
-    state: Literal["recorded", "kept", "failed", "busy", "absent"]
+    state: State
     calls: int = 0
     problem: ReactReproError | None = None
 
@@ -90,63 +51,47 @@ class RecordReport:
     Attributes:
         run: the run that was recorded into.
         episodes: what became of each, in the order in which they were done.
-        remaining: keys that were not tried, in order.
+        remaining: keys that are not done, in order: not tried, broken off, or what stopped everything.
+        calls: replies that came now, in all.
         stopped: why it stopped early; None where it came to its end.
     """
 
     run: Run
     episodes: list[Recorded] = field(default_factory=list)
     remaining: list[str] = field(default_factory=list)
+    calls: int = 0
     stopped: ReactReproError | None = None
 
     @property
-    def calls(self) -> int:
-        """How many calls were made."""
-        return sum(episode.calls for episode in self.episodes)
+    def problems(self) -> list[ReactReproError]:
+        """Everything that went wrong."""
+        found = [episode.problem for episode in self.episodes if episode.problem is not None]
+        return found if self.stopped is None else [*found, self.stopped]
 
 
-def prepare(order: Order) -> Run:
-    """Make the run's folder and configuration, or find it; a changed configuration is another run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What is kept of a failure, as ``<key>.error.json``. No message: servers echo keys in theirs.
 
-    Raises:
-        Usage: the run named explicitly has another configuration.
-        Corrupt: a ``run.json`` that stands there cannot be read.
+    Attributes:
+        key, question_sha256: which episode.
+        kind: the class of the problem.
+        status, code: what the provider answered, and its own word for it; None where nothing was.
+        time: when it was given up.
     """
-    config = RunConfig(
-        format=RUN_FORMAT,
-        task=TaskRef(name=order.task.name, version=order.task.version, scorer=order.task.scorer),
-        method=order.method,
-        provider=order.target.provider,
-        model=order.target.model,
-        settings=order.settings,
-        prompt=order.prompt,
-        site=order.site,
-        provenance="recorded",
-        selection=order.selection,
-        note=order.note,
-    )
-    folder = order.root / checked_name(order.task.name, "task") / checked_name(order.method, "method")
-    taken = _taken(folder)
-    wanted = config.settings_sha256()
-    name = checked_name(order.run, "run") if order.run else run_name(config.model, wanted, taken)
-    if taken.get(name, wanted) != wanted:
-        raise Usage(
-            f"the run {order.task.name}/{order.method}/{name} has another configuration; recordings of two never mix. "
-            "Give another --run, or leave it out."
-        )
-    path = folder / name / RUN_FILE
-    if name in taken:
-        there = read_run(path)
-        if there.provenance != "recorded":
-            raise Usage(f"the run {name} is {there.provenance}; recordings of different provenance never mix.")
-        config = replace(there, selection=_joined(there.selection, order.selection))
-    replace_file(path, run_bytes(config))
-    return Run.at(path.parent)
+
+    format: str
+    key: str
+    question_sha256: str
+    kind: str
+    status: int | None
+    code: str | None
+    time: str
 
 
 def record(
     order: Order,
-    studio: Studio,
+    studio: Studio | None,
     *,
     stopped: threading.Event | None = None,
     tell: Callable[[Recorded], None] = lambda _: None,
@@ -155,61 +100,116 @@ def record(
 
     Args:
         order: what.
-        studio: the model, the wiki and the prompt, shared by all episodes.
-        stopped: set it to stop after the calls under way.
+        studio: the model, the wiki and the prompt, shared by all episodes; mode ``none`` needs none.
+        stopped: set it to stop after the calls under way. A `KeyboardInterrupt` stops at once: the calls under way are
+            abandoned.
         tell: called after each episode, in the caller's thread.
 
     Returns:
-        The report; provider and network errors are in it. A refusal that would hold for every episode, and an
-        interrupt, stop the recording and are in `RecordReport.stopped`.
+        The report. The problems of episodes are in it; one that would be the same for every episode, and an interrupt,
+        stop the recording and are `RecordReport.stopped`.
 
     Raises:
-        Usage: see `prepare`.
-        OSError: the disk is full; what was recorded is intact.
+        Usage, Corrupt, DiskError: see `prepare`.
     """
+    if order.mode == "none" or studio is None:
+        return _looked_up(order, tell)
     stopped = stopped or threading.Event()
-    run = prepare(order)
-    report = RecordReport(run)
-    waiting = list(order.questions)
-    with ThreadPoolExecutor(max_workers=order.connections) as pool:
-        under_way: dict[Future[Recorded], str] = {}
-        try:
-            while waiting or under_way:
-                while waiting and len(under_way) < order.connections and not stopped.is_set():
-                    question = waiting.pop(0)
-                    job = _Job(order, run, studio, question, stopped)
-                    under_way[pool.submit(job.run)] = question.key
-                if not under_way:
-                    break
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    key = under_way.pop(future)
-                    _settle(future, key, report, stopped, tell)
-        except BaseException:
-            stopped.set()
-            raise
+    report = RecordReport(prepare(order))
+    crew = _Crew(order, report.run, studio, stopped)
+    bug: BaseException | None = None
+    try:
+        for result in crew.results():
+            if isinstance(result, Recorded):
+                _settle(result, report, stopped, tell)
+            else:
+                bug = bug or result
+                stopped.set()
+    except KeyboardInterrupt:
+        stopped.set()
+        report.stopped = Interrupted("stopped at once; the calls under way were abandoned.")
+    if bug is not None:
+        raise bug
+    if stopped.is_set() and report.stopped is None:
+        report.stopped = Interrupted("stopped on request.")
+    _look_again(order, report)
     settled = {episode.key for episode in report.episodes}
     report.remaining = [question.key for question in order.questions if question.key not in settled]
     return report
 
 
+def _looked_up(order: Order, tell: Callable[[Recorded], None]) -> RecordReport:
+    """Say what is recorded, and record nothing."""
+    report = RecordReport(find(order))
+    for key in [question.key for question in order.questions]:
+        if report.run.path(key).exists():
+            episode = Recorded(key, "kept")
+        else:
+            why = "it is not recorded, and mode 'none' records nothing."
+            episode = Recorded(key, "absent", problem=CassetteAbsent(f"{report.run.label}, episode {key}: {why}"))
+        report.episodes.append(episode)
+        tell(episode)
+    return report
+
+
 def _settle(
-    future: Future[Recorded],
-    key: str,
-    report: RecordReport,
-    stopped: threading.Event,
-    tell: Callable[[Recorded], None],
+    episode: Recorded, report: RecordReport, stopped: threading.Event, tell: Callable[[Recorded], None]
 ) -> None:
-    try:
-        episode = future.result()
-    except Interrupted as error:
-        report.stopped = report.stopped or error
-        return
-    report.episodes.append(episode)
-    tell(episode)
-    if getattr(episode.problem, "fatal", False):
-        report.stopped = episode.problem
+    report.calls += episode.calls
+    if episode.problem is not None and _stops_all(episode.problem):
+        if report.stopped is None and not stopped.is_set():
+            report.stopped = episode.problem
         stopped.set()
+    elif not isinstance(episode.problem, Interrupted):
+        report.episodes.append(episode)
+        tell(episode)
+
+
+def _stops_all(problem: ReactReproError) -> bool:
+    """Tell whether *problem* would be the same for every episode, so that to go on would only cost time and money."""
+    return isinstance(problem, DiskError | Usage) or bool(getattr(problem, "fatal", False))
+
+
+def _look_again(order: Order, report: RecordReport) -> None:
+    """Count as kept what another recorder has finished meanwhile."""
+    for number, episode in enumerate(report.episodes):
+        if episode.state == "busy" and order.mode == "once" and report.run.path(episode.key).exists():
+            report.episodes[number] = Recorded(episode.key, "kept")
+
+
+class _Crew:
+    """The threads that record: daemons, so that an impatient user need not wait for a call under way."""
+
+    def __init__(self, order: Order, run: Run, studio: Studio, stopped: threading.Event) -> None:
+        self._order, self._run, self._studio, self._stopped = order, run, studio, stopped
+        self._waiting: SimpleQueue[Question] = SimpleQueue()
+        for question in order.questions:
+            self._waiting.put(question)
+        self._done: SimpleQueue[Recorded | BaseException | None] = SimpleQueue()
+
+    def results(self) -> Iterator[Recorded | BaseException]:
+        """Yield what becomes of each episode that is tried, as it does; whatever a thread raises, too."""
+        size = max(1, min(self._order.connections, self._waiting.qsize()))
+        for _ in range(size):
+            threading.Thread(target=self._work, daemon=True).start()
+        while size:
+            result = self._done.get()
+            if result is None:
+                size -= 1
+            else:
+                yield result
+
+    def _work(self) -> None:
+        try:
+            while not self._stopped.is_set():
+                job = _Job(self._order, self._run, self._studio, self._waiting.get_nowait(), self._stopped)
+                self._done.put(job.run())
+        except Empty:
+            pass
+        except BaseException as bug:
+            self._done.put(bug)
+        finally:
+            self._done.put(None)
 
 
 @dataclass(frozen=True)
@@ -221,25 +221,18 @@ class _Job:
     stopped: threading.Event
 
     def run(self) -> Recorded:
-        from filelock import FileLock, Timeout
-
         key, path = self.question.key, self.run_.path(self.question.key)
-        if path.exists() and self.order.mode in {"once", "none"}:
-            return Recorded(key, "kept")
-        if self.order.mode == "none":
-            return Recorded(key, "absent", problem=CassetteAbsent(f"{self.run_.label}, episode {key}: not recorded."))
-        if self.stopped.is_set():
-            raise Interrupted
-        lock = FileLock(path.with_name(f".{key}.lock"), timeout=0)
         try:
-            with lock:
-                return self._locked(key, path)
-        except Timeout:
-            return Recorded(key, "busy")
-        finally:
-            lock.release()
+            if path.exists() and self.order.mode == "once":
+                return Recorded(key, "kept")
+            with locked(episode_lock(self.run_.folder, key)) as held:
+                return self._locked(key) if held else Recorded(key, "busy")
+        except OSError as error:
+            return Recorded(key, "failed", problem=DiskError.of(error))
 
-    def _locked(self, key: str, path: Path) -> Recorded:
+    def _locked(self, key: str) -> Recorded:
+        path, failure = self.run_.path(key), self.run_.error_path(key)
+        clear(self.run_.folder, key)
         if path.exists() and self.order.mode == "once":
             return Recorded(key, "kept")  # another recorder has finished it in between
         recording = EpisodeRecording(
@@ -250,42 +243,26 @@ class _Job:
             task=self.order.task,
             stopped=self.stopped,
         )
-        failure = self.run_.error_path(key)
         try:
-            recording.make(fresh=self.order.mode == "all", extend=self.order.mode == "new_episodes")
-        except Interrupted:
-            raise
+            anew = recording.make(fresh=self.order.mode == "all", extend=self.order.mode == "new_episodes")
+        except OSError as error:
+            return Recorded(key, "failed", recording.calls, DiskError.of(error))
         except ReactReproError as error:
-            if error.exit_code == 4:
-                replace_file(failure, _error_bytes(self.question, error))
+            if error.exit_code == 4 and not _stops_all(error) and not path.exists():
+                replace_file(failure, self._failure(error))
             return Recorded(key, "failed", recording.calls, error)
         failure.unlink(missing_ok=True)
-        path.with_name(f".{key}.lock").unlink(missing_ok=True)
-        return Recorded(key, "recorded", recording.calls)
+        return Recorded(key, "recorded" if anew else "kept", recording.calls)
 
-
-def _error_bytes(question: Question, error: ReactReproError) -> bytes:
-    """Return what is kept of a failure: its kind, status and code. No message: servers echo keys in theirs."""
-    data = {
-        "format": ERROR_FORMAT,
-        "key": question.key,
-        "question_sha256": question.sha256,
-        "kind": error.kind,
-        "status": getattr(error, "status", None),
-        "code": getattr(error, "code", None),
-    }
-    return (json.dumps(data, ensure_ascii=True, indent=2) + "\n").encode("ascii")
-
-
-def _taken(folder: Path) -> dict[str, str]:
-    """Return the names of the runs in *folder* with their settings hashes."""
-    found = {}
-    for path in sorted(folder.glob(f"*/{RUN_FILE}")):
-        found[path.parent.name] = read_run(path).settings_sha256()
-    return found
-
-
-def _joined(old: str, new: str) -> str:
-    """Return the selection that asks for what either asks for."""
-    parts: Iterable[str] = (part for text in (old, new) for part in text.split(",") if part)
-    return ",".join(dict.fromkeys(parts))
+    def _failure(self, error: ReactReproError) -> bytes:
+        return json_bytes(
+            Failure(
+                format=ERROR_FORMAT,
+                key=self.question.key,
+                question_sha256=self.question.sha256,
+                kind=error.kind,
+                status=getattr(error, "status", None),
+                code=getattr(error, "code", None),
+                time=self.studio.time(),
+            )
+        )

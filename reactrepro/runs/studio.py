@@ -12,8 +12,11 @@ from .. import __version__, prompts
 from ..backends import BACKENDS
 from ..backends.providers import Target
 from ..domain import Ask, PageView, Pin, Prompt, Settings, Task
+from ..errors import PageChanged, Usage, WikiSnapshotMiss
 from ..exchanges.live import LiveModel, self_check
 from ..exchanges.retries import Patience
+from ..methods import METHODS
+from ..parsing import PROTOCOLS
 from ..wiki.live import WikiClient
 from ..wiki.recording import LivePages, Mode
 from ..wiki.snapshot import SnapshotPages
@@ -30,12 +33,20 @@ class ResumedPages:
         roots: snapshot folders.
         site, extraction: as for `SnapshotPages`.
         live: answers every other query.
+        lenient: it answers also where a page is not there anymore as it was read; else that is an error.
     """
 
     def __init__(
-        self, pins: Mapping[str, str], roots: Iterable[Path], site: str, extraction: str, live: LivePages
+        self,
+        pins: Mapping[str, str],
+        roots: Iterable[Path],
+        site: str,
+        extraction: str,
+        live: LivePages,
+        *,
+        lenient: bool = False,
     ) -> None:
-        self._pins = pins
+        self._pins, self._lenient = pins, lenient
         self._kept = SnapshotPages(tuple(roots), site, extraction, pins)
         self._live = live
         self._read: dict[Pin, None] = {}
@@ -47,9 +58,19 @@ class ResumedPages:
 
     def page(self, query: str) -> PageView:
         """Return what the agent sees for *query*; see `SnapshotPages.page` and `LivePages.page`."""
-        view = self._kept.page(query) if query in self._pins else self._live.page(query)
+        view = self._earlier(query) or self._live.page(query)
         self._read[Pin(view.site, query, view.sha256)] = None
         return view
+
+    def _earlier(self, query: str) -> PageView | None:
+        if query not in self._pins:
+            return None
+        try:
+            return self._kept.page(query)
+        except (PageChanged, WikiSnapshotMiss):
+            if not self._lenient:
+                raise
+            return None
 
 
 def studio(
@@ -65,6 +86,7 @@ def studio(
     snapshots: tuple[Path, ...],
     wiki_mode: Mode,
     patience: Patience,
+    secrets: Iterable[str] = (),
     prompt_roots: tuple[Path, ...] = (),
 ) -> Studio:
     """Return the studio of a recording, after a self-check of the installed SDK.
@@ -76,12 +98,15 @@ def studio(
         client, site, wiki_mode: the wiki, its logical name, and when it is asked.
         snapshot, snapshots: the snapshot folder that is written to, and those that are read.
         patience: how failed calls are tried again.
+        secrets: what must not be written, beside the key.
         prompt_roots: folders searched for the prompt before the packaged one.
 
     Raises:
-        Usage: unknown prompt, API or site.
+        Usage: unknown method, protocol, prompt, API or site; a name that must not be written.
         InfraError: the installed SDK cannot be recorded.
     """
+    METHODS.get(method)
+    PROTOCOLS.get(settings.protocol)
     text: Prompt = prompts.load(task.prompt_task, method, prompt, roots=prompt_roots)
     backend = BACKENDS.get(settings.api)()
     asked = Ask("self-check", settings.max_tokens, settings.temperature)
@@ -91,17 +116,30 @@ def studio(
         base_url=target.base_url,
         key=target.key,
         patience=patience,
+        key_hint=target.key_hint,
+        secrets=secrets,
         plain=target.provider not in {"openai", "anthropic"},
+        direct=target.loopback,
     )
+    if model.scrubber.text(target.model) != target.model:
+        raise Usage(
+            "the model's name holds your home folder, or what a key variable holds, and would be written as it is. "
+            "Have the server give the model another name (--served-model-name, --alias), or use another key."
+        )
 
-    def pages(pins: Mapping[str, str]) -> ResumedPages:
+    def pages(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
         live = LivePages(
             client, site=site, extraction=settings.extraction, root=snapshot, roots=snapshots, mode=wiki_mode
         )
         roots = tuple(dict.fromkeys((snapshot, *snapshots)))
-        return ResumedPages(pins, roots, site, settings.extraction, live)
+        anew = lenient and wiki_mode == "all"
+        return ResumedPages({} if anew else pins, roots, site, settings.extraction, live, lenient=lenient)
 
-    pages({})  # an unsafe or contradictory site is an error before anything is asked
+    def close() -> None:
+        model.close()
+        client.close()
+
+    pages({}, False)  # an unsafe or contradictory site is an error before anything is asked
     return Studio(
         model=model,
         pages=pages,
@@ -109,6 +147,7 @@ def studio(
         versions=_versions(settings.api),
         git_commit=_commit(),
         host=target.host,
+        close=close,
     )
 
 

@@ -1,0 +1,114 @@
+"""The benchmarks run, and judge what they measured; how fast anything is, no test says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.rows import Goal, Row, exit_code, table, verdict
+
+ROOT = Path(__file__).parents[1]
+
+AT_MOST, AT_LEAST = Goal(2.5, required=True), Goal(25, at_least=True, required=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "goal", "found"),
+    [
+        (2.5, AT_MOST, "ok"),
+        (2.51, AT_MOST, "missed"),
+        (25.0, AT_LEAST, "ok"),
+        (24.9, AT_LEAST, "missed"),
+        (float("nan"), AT_MOST, "missed"),
+        (float("nan"), AT_LEAST, "missed"),
+        (None, AT_LEAST, "missed"),
+        (0.8, Goal(0.8), "printed (met)"),
+        (0.81, Goal(0.8), "printed (not met)"),
+        (None, Goal(0.8), "absent"),
+        (7.0, None, "printed"),
+        (None, None, "absent"),
+    ],
+)
+def test_a_requirement_is_met_or_missed_and_anything_else_is_printed(
+    value: float | None, goal: Goal | None, found: str
+) -> None:
+    """Only a requirement can be missed; one that was not measured is."""
+    row = Row("name", value, "times", goal)
+    assert verdict(row) == found
+    assert exit_code([row]) == (found == "missed")
+
+
+def test_one_missed_requirement_fails_the_run() -> None:
+    """What was met beside it does not help, and a goal that is only printed does not hurt."""
+    met, printed, missed = Row("a", 2, "times", AT_MOST), Row("b", 9, "ms", Goal(3)), Row("c", 3, "times", AT_MOST)
+    assert exit_code([]) == 0
+    assert exit_code([met, printed]) == 0
+    assert exit_code([met, missed, printed]) == 1
+
+
+def test_the_table_has_name_value_goal_and_verdict() -> None:
+    """One line per row, aligned, with the note behind it."""
+    rows = [
+        Row("replay, per LLM call", 0.4567, "ms", Goal(0.8)),
+        Row("times less", 26.04, "times", AT_LEAST),
+        Row("start-up", None, "times", AT_MOST, "not here"),
+        Row("reading", 3.3, "ms"),
+    ]
+    assert table(rows).split("\n") == [
+        "                      measured       goal",
+        "replay, per LLM call  0.457 ms  <= 0.8 ms  printed (met)",
+        "times less             26.0 x    >= 25 x   ok",
+        "start-up                     -  <= 2.5 x   missed  (not here)",
+        "reading                3.30 ms             printed",
+    ]
+
+
+NAMES = [
+    'python -c "import click, yaml"',
+    "reactrepro replay hotpotqa 0",
+    "start-up: times the imports",
+    "replay, per LLM call",
+    "vcr.use_cassette + openai.OpenAI(), per LLM call",
+    "replay: times less than vcr.use_cassette",
+    "replay --wire, per LLM call",
+    "reading a cassette of 4 calls",
+    "the same through the YAML loader",
+    "our reader: times less than the YAML loader",
+    "miss report, 4 interactions",
+    "miss report, 4 interactions, --verbose",
+    "miss report, 400 interactions",
+    "matching among 400 interactions, in recorded order, per LLM call",
+    "matching among 400 interactions, in reverse order, per LLM call",
+    "matching among 400 interactions, by vcrpy's body matcher",
+]
+
+
+def _run(offline: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "benchmarks" / "run.py"), *arguments]
+    return subprocess.run(command, env=offline, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no account of its child processes")
+def test_every_benchmark_runs(offline: dict[str, str], tmp_path: Path) -> None:
+    """One round of everything, without the network: every row is there, and the exit code follows from them."""
+    done = _run(offline, "--quick", "--json", str(tmp_path / "found.json"))
+    assert done.stderr == ""
+    rows = json.loads(tmp_path.joinpath("found.json").read_text(encoding="ascii"))["rows"]
+    assert [row["name"] for row in rows] == NAMES
+    assert all(row["value"] > 0 for row in rows)
+    assert [row["name"] for row in rows if row["required"]] == [NAMES[2], NAMES[5]]
+    assert done.returncode == any(row["verdict"] == "missed" for row in rows)
+    lines = done.stdout.split("\n")[1 : len(NAMES) + 1]
+    assert all(line.startswith(name) for line, name in zip(lines, NAMES, strict=True))
+
+
+def test_a_single_benchmark_can_be_asked_for(offline: dict[str, str]) -> None:
+    """`--only` leaves the others out, and refuses a name that it does not know."""
+    done = _run(offline, "--quick", "--only", "reader")
+    assert done.returncode == 0
+    assert [line.partition("  ")[0] for line in done.stdout.split("\n")[1:4]] == NAMES[7:10]
+    assert _run(offline, "--only", "weather").returncode == 2
