@@ -24,9 +24,9 @@ class Zygote:
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
 
-    def start(self, words: list[str], folder: Path, name: str = "command") -> Started:
-        """Start `reactrepro WORDS` in *folder*; what it prints goes to NAME.out and NAME.err there."""
-        out, err = folder / f"{name}.out", folder / f"{name}.err"
+    def start(self, words: list[str], folder: Path, name: str = "command", terminal: str | None = None) -> Started:
+        """Start `reactrepro WORDS` in *folder*; what it prints goes to NAME.out and NAME.err there, or a terminal."""
+        out, err = folder / f"{name}.out", Path(terminal or folder / f"{name}.err")
         pid = self._ask(words=words, cwd=str(folder), out=str(out), err=str(err))
         return Started(self, pid, out, err)
 
@@ -61,7 +61,7 @@ class Started:
         """Wait for its end; return the exit code."""
         if self.code is None:
             self.code = self._zygote.wait(self.pid)
-            assert "Traceback" not in self.err, self.err
+            assert not self._err.is_file() or "Traceback" not in self.err, self.err
         return self.code
 
     @property
@@ -79,10 +79,11 @@ def _become(words: list[str], cwd: str, out: str, err: str) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
     for number, path in ((1, out), (2, err)):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOCTTY, 0o644)
         os.dup2(handle, number)
         os.close(handle)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, encoding="utf-8", closefd=False) for number in (1, 2))
     sys.argv = ["reactrepro", *words]
     from reactrepro.__main__ import main
 

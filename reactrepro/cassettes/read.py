@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,21 @@ from .model import interactions_sha256 as _sha256
 MAX_CASSETTE = 64 * 1024 * 1024
 """Bytes; a self-consistency episode of 21 samples is about 0.2 MB."""
 MAX_RUN = 1024 * 1024
+
+SECRET_HEADERS = frozenset(
+    {
+        "anthropic-organization-id",
+        "api-key",
+        "authorization",
+        "cookie",
+        "openai-organization",
+        "openai-project",
+        "proxy-authorization",
+        "set-cookie",
+        "x-api-key",
+    }
+)
+"""Headers that no recording may hold. Our own recorder keeps none but the content type."""
 
 T = TypeVar("T")
 
@@ -38,6 +54,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
         Corrupt: larger than *limit*, or not a readable file.
     """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Corrupt(f"{path} is no ordinary file; it was not read.")  # a pipe would never end
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(min(size, limit) + 1)  # asking for *limit* would allocate it
@@ -144,6 +162,13 @@ def _check(meta: EpisodeMeta, interactions: tuple[Interaction, ...], path: Path 
             f"{path} holds {len(interactions)} interactions where it was saved with {meta.interactions.count}: "
             "it is truncated, or interactions were added. Restore the file, or record the episode again."
         )
+    for number, interaction in enumerate(interactions, 1):
+        for name in (*interaction.request_headers, *interaction.response_headers):
+            if name.lower() in SECRET_HEADERS:
+                raise Corrupt(
+                    f"{path}: interaction {number} has the header {name!r}, which holds a secret or an account. "
+                    "Make the key invalid if this file was published, and record the episode again."
+                )
     if _sha256(interactions) != meta.interactions.sha256:
         raise Corrupt(
             f"{path}: its interactions are not the ones that were saved (the hash differs): a request or a reply was "

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from .. import __version__
-from ..errors import ReactReproError
+from ..errors import DiskError, ReactReproError
 from ..report.text import problems
 from . import prompts, record, replay, wiki
 
@@ -19,8 +19,9 @@ BROKEN_PIPE = 141
 
 _EPILOG = """\b
 Exit codes: 0 all is well; 1 a recording exists but differs; 2 usage;
-3 a recording or page is absent; 4 provider or network; 5 a file is corrupt,
-unsafe or of a newer format; 6 stopped by a budget; 130 interrupted.
+3 a recording or page is absent; 4 provider, network or disk; 5 a file is
+corrupt, unsafe, of a newer format or holds a secret; 6 stopped by a budget;
+130 interrupted; 141 nobody reads the output.
 With several problems: the highest of 1 to 6, all of them listed.
 """
 
@@ -45,7 +46,8 @@ def run(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         code = cli.main(list(arguments), prog_name="reactrepro", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # `>&-`
+            sys.stdout.flush()
     except ReactReproError as error:
         for message in problems([error]):
             click.echo(f"error: {message}", err=True)
@@ -58,8 +60,16 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted.", err=True)
         return INTERRUPTED
+    except SystemExit:
+        return BROKEN_PIPE  # click's word for a reader that has gone (`| head`)
     except BrokenPipeError:
-        # The reader has gone (`| head`); what is still buffered must not raise once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered must not raise once more
         return BROKEN_PIPE
+    except OSError as error:
+        # What a command reads and writes has errors of its own; here it is the output, or the current folder.
+        with contextlib.suppress(OSError):
+            click.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        with contextlib.suppress(OSError, AttributeError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DiskError.exit_code
     return code if isinstance(code, int) else 0

@@ -117,8 +117,8 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
     from ..backends.providers import target
     from ..domain import PROFILES, Settings
     from ..runs.order import Order
-    from ..runs.questions import EVERYTHING, questions
-    from ..runs.select import words_of
+    from ..runs.questions import questions
+    from ..runs.select import EVERYTHING, words_of
     from ..tasks import TASKS
 
     known = TASKS.get(task)()

@@ -59,7 +59,7 @@ def replay(
     \b
     Examples:
       reactrepro replay hotpotqa 0
-      reactrepro replay hotpotqa 0-9 --run deepseek-v3-250324
+      reactrepro replay pelm 0-9 --run gemma-3-270m
       reactrepro replay --all --quiet
     """
     from ..runs.replay import replay_all

@@ -97,7 +97,10 @@ def summary(episodes: Sequence[EpisodeReport]) -> str:
     """Return the one line that sums up a replay."""
     judged = [e for e in episodes if e.score is not None and e.trajectory is not None]
     agreed = sum(episode.ok for episode in episodes)
-    line = f"{text.counted(len(episodes), 'episode')} replayed, {agreed} as recorded"
+    absent = sum(episode.kind == "missing" and episode.question is None for episode in episodes)
+    line = f"{text.counted(len(episodes) - absent, 'episode')} replayed, {agreed} as recorded"
+    if absent:
+        line += f"; {absent} not recorded"
     if len(judged) > 1:
         em = sum(e.score.em for e in judged if e.score) / len(judged)
         f1 = sum(e.score.f1 for e in judged if e.score) / len(judged)

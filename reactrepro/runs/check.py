@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from ..cassettes.library import DEFAULT_FILE
+from ..cassettes.names import is_key
 from ..cassettes.runs import EPISODE, RUN_FILE, Run
 from ..errors import CassetteAbsent, Corrupt, InfraError, ReactReproError, Usage
 from ..report.model import EpisodeReport
+from ..tasks import TASKS
 from .replay import replay_episode
 from .roots import Sources, shown
-from .select import keys_of
+from .select import EVERYTHING, keys_of
 
 
 def check(path: Path | None, sources: Sources) -> Iterator[EpisodeReport]:
@@ -48,14 +51,16 @@ def _episodes(path: Path | None, sources: Sources) -> Iterator[tuple[Run, str, R
     runs = sources.library.runs() if path is None else [Run.at(file.parent) for file in sorted(path.rglob(RUN_FILE))]
     for run in runs:
         yield from _of_run(run)
-    if path is not None:
-        yield from _strays(path)
+    for folder in [path] if path is not None else sources.library.roots:
+        yield from _strays(folder)
+    if path is None:
+        yield from _defaults(sources)
 
 
 def _of_run(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
     keys = run.keys()
     try:
-        wanted = keys_of([run.config.selection]) if run.config.selection[:1].isdigit() else []
+        wanted = _wanted(run)
     except ReactReproError as error:
         yield run, "", error
         return
@@ -72,10 +77,46 @@ def _of_run(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
             yield run, key, CassetteAbsent(text)
 
 
+def _wanted(run: Run) -> list[str]:
+    """Return the keys that the run's selection asks for."""
+    words = [word for word in run.config.selection.split(",") if word]
+    keys = dict.fromkeys(keys_of([word for word in words if word != EVERYTHING]))
+    if EVERYTHING in words:
+        packaged = getattr(_task(run), "questions", None)
+        keys |= dict.fromkeys(question.key for question in packaged()) if packaged is not None else {}
+    return list(keys)
+
+
+def _task(run: Run) -> object:
+    try:
+        return TASKS.get(run.config.task.name)()
+    except Usage:
+        return None  # reported with each episode
+
+
+def _defaults(sources: Sources) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    """Yield what is wrong with the files that name a task's preferred run."""
+    for root in sources.library.roots:
+        for file in sorted(root.glob(f"*/{DEFAULT_FILE}")):
+            run = Run(file.parent, file.parent.name, "-", DEFAULT_FILE)
+            try:
+                marked = sources.library.default(file.parent.name)
+            except ReactReproError as error:
+                yield run, "", error
+                continue
+            if marked is not None and not sources.library.runs(file.parent.name, *marked):
+                text = f"{shown(file)} names the run {'/'.join(marked)}, which is not there. Restore one or the other."
+                yield run, "", CassetteAbsent(text)
+
+
 def _strays(path: Path) -> Iterator[tuple[Run, str, ReactReproError | None]]:
     for folder in sorted({file.parent for file in path.rglob(f"*{EPISODE}")}):
+        run = Run.at(folder)
         if not (folder / RUN_FILE).is_file():
-            yield Run.at(folder), "", Corrupt(f"{shown(folder)} holds recordings, but no {RUN_FILE}. Restore it.")
+            yield run, "", Corrupt(f"{shown(folder)} holds recordings, but no {RUN_FILE}. Restore it.")
+        for file in sorted(folder.glob(f"*{EPISODE}")):
+            if not is_key(file.name.removesuffix(EPISODE)):
+                yield run, "", Corrupt(f"{shown(file)} has a name that no episode has. Rename or remove it.")
 
 
 def _beside(path: Path, sources: Sources) -> Sources:

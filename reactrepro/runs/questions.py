@@ -10,9 +10,8 @@ from typing import Any
 from ..cassettes.library import Library
 from ..domain import Question, Task
 from ..errors import Corrupt, ReactReproError, Usage
-from .select import keys_of
+from .select import EVERYTHING, keys_of
 
-EVERYTHING = "all"
 MAX_DATA = 256 * 1024 * 1024
 
 

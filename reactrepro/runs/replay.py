@@ -45,6 +45,7 @@ def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) 
     """
     file = shown(run.path(key))
     try:
+        _ = run.config  # one that cannot be read says more than an absent episode
         cassette = run.read(key)
         return _Replayed(run, cassette, sources, file, wire).report()
     except CassetteAbsent:

@@ -15,7 +15,10 @@ from ..errors import CassetteAbsent, Usage
 PREFERRED_METHOD = "react"
 MAX_RANGE = 1_000_000
 
-_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?\Z")
+EVERYTHING = "all"
+"""The word for every question."""
+
+_RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?\Z")
 
 
 def words_of(keys: Sequence[str]) -> str:
@@ -50,12 +53,18 @@ def keys_of(words: Sequence[str]) -> list[str]:
         Usage: a word is none of these.
     """
     keys: dict[str, None] = {}
+    if any(not text.strip(" ,") for text in words):
+        raise Usage("an index is empty: is a variable unset?")
     for word in (part for text in words for part in text.split(",") if part.strip()):
         entry = word.strip()
         if match := _RANGE.match(entry):
+            if len(entry) > 20:
+                raise Usage(f"{entry[:20]!r}… is no range: no data set is that long.")
             first, last = int(match[1]), int(match[2] or match[1])
-            if last < first or last - first >= MAX_RANGE:
-                raise Usage(f"{entry!r} is no range: it runs backwards or is too long.")
+            if last < first:
+                raise Usage(f"{entry!r} is no range: it runs backwards.")
+            if last - first >= MAX_RANGE:
+                raise Usage(f"{entry!r} is no range: it is longer than {MAX_RANGE}.")
             keys.update((str(number), None) for number in range(first, last + 1))
         elif is_key(entry):
             keys[entry] = None
@@ -82,6 +91,8 @@ def choose(
         CassetteAbsent: nothing that fits is recorded.
         Usage: *words* are no keys.
     """
+    if list(words) == [EVERYTHING]:
+        words, everything = (), True
     keys = keys_of(words)
     runs = library.runs(task, method, run)
     if not runs:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,7 +183,7 @@ def test_an_absent_file_is_absent_and_a_folder_is_corrupt(tmp_path: Path) -> Non
     with pytest.raises(CassetteAbsent, match="does not exist"):
         read.read_cassette(tmp_path / "0.yaml")
     (tmp_path / "1.yaml").mkdir()
-    with pytest.raises(Corrupt, match="cannot be read"):
+    with pytest.raises(Corrupt, match="no ordinary file"):
         read.read_cassette(tmp_path / "1.yaml")
 
 
@@ -208,3 +210,23 @@ def test_an_edited_exemplar_shows_as_few_lines(make: Make) -> None:
     new = write.cassette_bytes(make(chat("\n".join(lines), "r"))).decode().split("\n")
     changed = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
     assert len(changed) == 2  # the line, and the hash that seals the interactions
+
+
+@pytest.mark.case("B25")
+@pytest.mark.parametrize("name", ["Authorization", "x-api-key", "Set-Cookie", "OpenAI-Organization"])
+@pytest.mark.parametrize("side", ["request_headers", "response_headers"])
+def test_a_header_that_holds_a_secret_is_refused(make: Make, side: str, name: str) -> None:
+    """However it got there: exit code 5, and the value is not repeated."""
+    secret = replace(chat("p", "r"), **{side: {name: ["canary-7f3a"]}})  # type: ignore[arg-type]
+    with pytest.raises(Corrupt, match="holds a secret or an account") as caught:
+        read.parse_cassette(write.cassette_bytes(make(secret)), Path("0.yaml"))
+    assert "canary" not in str(caught.value)
+
+
+def test_a_pipe_is_no_recording(tmp_path: Path) -> None:
+    """A named pipe would never end; it is refused unread."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes here")
+    os.mkfifo(tmp_path / "0.yaml")
+    with pytest.raises(Corrupt, match="no ordinary file"):
+        read.read_cassette(tmp_path / "0.yaml")

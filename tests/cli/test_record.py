@@ -43,9 +43,9 @@ def zygote() -> Iterator[Zygote]:
 def start(lab: Lab, zygote: Zygote) -> Callable[..., Started]:
     """Start the command that records from the lab; questions and options are to be added."""
 
-    def started(*words: str, name: str = "command", folder: Path | None = None) -> Started:
+    def started(*words: str, name: str = "command", folder: Path | None = None, terminal: str | None = None) -> Started:
         command = lab.words(*words)
-        return zygote.start(command[command.index("record") :], folder or lab.root, name)
+        return zygote.start(command[command.index("record") :], folder or lab.root, name, terminal)
 
     return started
 
@@ -62,6 +62,14 @@ def command(lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         return code, out, err
 
     return run
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until *condition* holds."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 # --- what it prints -------------------------------------------------------------------------------------------------
@@ -315,34 +323,24 @@ def test_killed_at_ten_random_moments_it_loses_nothing(
     record_property("rounds", rounds)
 
 
-def test_a_killed_command_is_carried_on(lab: Lab) -> None:
-    """The command itself, by `python -m reactrepro`, killed in the middle of a call."""
-    lab.llm.minds[QUESTIONS[0].text] = [*list(lab.llm.minds[QUESTIONS[0].text])[:2], Say(" x", pause=30)]
-    process = lab.start("0")
-    deadline = time.monotonic() + 30
-    while len(lab.llm.asked) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
+@forking
+def test_killed_in_the_middle_of_a_call_it_loses_that_call(lab: Lab, start: Callable[..., Started]) -> None:
+    """What was answered before is there; the one call is made once more."""
+    first, second, third = lab.llm.minds[QUESTIONS[0].text]
+    lab.llm.minds[QUESTIONS[0].text] = [first, second, Say(" x", pause=30)]
+    began = start("0")
+    wait_for(lambda: len(lab.llm.asked) == 3)
+    began.kill()
+    assert began.wait() == -signal.SIGKILL
     assert len(read_cassette(lab.run.part_path("0")).interactions) == 2
-    lab.llm.minds[QUESTIONS[0].text] = [
-        *list(lab.llm.minds[QUESTIONS[0].text])[:2],
-        " So.\nAction 3: Finish[Ada Marlow]",
-    ]
-    assert lab.command("0").returncode == 0
+    assert any(name.endswith("/.0.lock") for name in lab.files())
+    lab.llm.minds[QUESTIONS[0].text] = [first, second, third]
+    assert start("0").wait() == 0
     assert len(lab.llm.asked) == 4
     assert litter(lab) == []
 
 
 # --- interrupted ----------------------------------------------------------------------------------------------------
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    """Wait until *condition* holds."""
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @forking
@@ -403,7 +401,8 @@ def test_a_second_interrupt_waits_for_nothing(lab: Lab, start: Callable[..., Sta
     lab.llm.asked.clear()
     assert start("0").wait() == 0
     assert len(lab.llm.asked) == 1
-    assert [name for name in litter(lab) if not name.endswith("/2.yaml.part")] == []
+    left = [name for name in litter(lab) if name.startswith("cassettes")]
+    assert left in ([], ["cassettes/hotpotqa/react/a-model/2.yaml.part"])
 
 
 # --- two at once ----------------------------------------------------------------------------------------------------
@@ -494,17 +493,16 @@ def test_files_that_cannot_be_written_are_no_traceback(command: Callable[..., An
 # --- on a terminal --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo terminals here")
-def test_a_terminal_shows_how_far_it_is(lab: Lab) -> None:
+@forking
+def test_a_terminal_shows_how_far_it_is(lab: Lab, start: Callable[..., Started]) -> None:
     """A bar with what is done, what failed and the time left, on standard error; the summary on standard output."""
     import pty
 
     lab.llm.delay = 0.2
     lab.llm.minds[QUESTIONS[1].text] = [error(400)]
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        lab.words("0-3"), cwd=lab.root, env=environment() | {"COLUMNS": "100"}, stdout=subprocess.PIPE, stderr=theirs
-    )
+    began = start("0-3", terminal=os.ttyname(theirs))
+    wait_for(lambda: lab.llm.asked)
     os.close(theirs)
     shown = b""
     while select.select([ours], [], [], 30)[0]:
@@ -516,9 +514,8 @@ def test_a_terminal_shows_how_far_it_is(lab: Lab) -> None:
             break
         shown += piece
     os.close(ours)
-    out = process.communicate(timeout=30)[0].decode()
-    assert process.returncode == 4
-    text = shown.decode()
+    assert began.wait() == 4
+    text, out = shown.decode(), began.out
     assert "recording  [" in text
     assert "1/4" in text
     assert re.search(r"recording \(1 failed\)  \[#+-+\]  3/4  00:00:0\d", text)

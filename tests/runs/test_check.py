@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,33 @@ def test_recordings_without_a_run_are_noticed(world: World) -> None:
     report = checked(world.cassettes, world.sources)
     assert report.counts == {"corrupt": 1}
     assert report.exit_code == 5
+
+
+def test_what_check_would_overlook_without_a_path_is_found_too(world: World) -> None:
+    """A run without its run.json, a file of a strange name, a default that names nothing: each is one problem."""
+    (world.run.folder / "Foo_BAR.yaml").write_bytes(b"")
+    assert checked(None, world.sources).counts == {"ok": 2, "corrupt": 1}
+    (world.run.folder / "Foo_BAR.yaml").unlink()
+    default = world.cassettes / "hotpotqa" / "default"
+    default.write_text("react/nope\n", "ascii")
+    assert checked(None, world.sources).counts == {"ok": 2, "missing": 1}
+    default.write_text("../../etc/passwd\n", "ascii")
+    assert checked(None, world.sources).counts == {"ok": 2, "corrupt": 1}
+    default.unlink()
+    other = world.new_run("other")
+    world.record(FOUNDER, FOUNDER_REPLIES, other)
+    (other.folder / "run.json").unlink()
+    assert checked(None, world.sources).counts == {"ok": 2, "corrupt": 1}
+
+
+def test_a_selection_of_everything_misses_what_is_not_there(tmp_path: Path) -> None:
+    """`all` of a task whose questions come with the package asks for each of them."""
+    world = World(tmp_path)
+    shutil.copytree(checkout() / "cassettes/pelm/react/gemma-3-270m", world.cassettes / "pelm/react/gemma-3-270m")
+    (world.cassettes / "pelm/react/gemma-3-270m/7.yaml").unlink()
+    sources = Sources(world.sources.library, (checkout() / "wiki_snapshot",))
+    report = checked(world.cassettes / "pelm", sources)
+    assert (report.counts, report.exit_code) == ({"ok": 19, "missing": 1}, 3)
 
 
 def test_an_unfinished_recording_is_passed_over(world: World) -> None:

@@ -25,11 +25,22 @@ def test_keys_are_indexes_ranges_and_hashes() -> None:
     assert keys_of([]) == []
 
 
-@pytest.mark.parametrize("word", ["5-3", "0-99999999", "a/b", "../x", "1-", "-1", "A"])
+@pytest.mark.parametrize("word", ["5-3", "0-99999999", "0-999999999999", "9" * 40, "a/b", "../x", "1-", "-1", "A"])
 def test_what_is_no_key_is_a_usage_error(word: str) -> None:
     """Exit code 2, with the word in the message."""
     with pytest.raises(Usage, match="is no"):
         keys_of([word])
+
+
+def test_an_empty_word_is_a_usage_error() -> None:
+    """An unset shell variable does not stand for the first episode."""
+    with pytest.raises(Usage, match="is a variable unset"):
+        keys_of([""])
+
+
+def test_all_means_every_recording(world: World) -> None:
+    """The word `all` does what --all does."""
+    assert len(choose(Library.of([world.cassettes]), "hotpotqa", ["all"]).episodes) == 2
 
 
 def test_one_run_is_preferred_and_the_others_are_counted(world: World) -> None:
