@@ -111,21 +111,7 @@ def studio(
     backend = BACKENDS.get(settings.api)()
     asked = Ask("self-check", settings.max_tokens, settings.temperature)
     self_check(backend.endpoint, backend.request("self-check", ("\nObservation 1:",), asked))
-    model = LiveModel(
-        backend.endpoint,
-        base_url=target.base_url,
-        key=target.key,
-        patience=patience,
-        key_hint=target.key_hint,
-        secrets=secrets,
-        plain=target.provider not in {"openai", "anthropic"},
-        direct=target.loopback,
-    )
-    if model.scrubber.text(target.model) != target.model:
-        raise Usage(
-            "the model's name holds your home folder, or what a key variable holds, and would be written as it is. "
-            "Have the server give the model another name (--served-model-name, --alias), or use another key."
-        )
+    model = _model(backend.endpoint, target, patience, secrets)
 
     def pages(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
         live = LivePages(
@@ -149,6 +135,25 @@ def studio(
         host=target.host,
         close=close,
     )
+
+
+def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[str]) -> LiveModel:
+    model = LiveModel(
+        endpoint,
+        base_url=target.base_url,
+        key=target.key,
+        patience=patience,
+        key_hint=target.key_hint,
+        secrets=secrets,
+        plain=target.provider not in {"openai", "anthropic"},
+        direct=target.loopback,
+    )
+    if model.scrubber.text(target.model) != target.model:
+        raise Usage(
+            "the model's name holds your home folder, or what a key variable holds, and would be written as it is. "
+            "Have the server give the model another name (--served-model-name, --alias), or use another key."
+        )
+    return model
 
 
 def _versions(api: str) -> dict[str, str]:
