@@ -442,14 +442,17 @@ class PageView:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 (hex) of the canonical JSON of all of the above but `flags`. Recordings pin pages by it."""
+        """SHA-256 (hex) of the canonical JSON of all of the above but `flags`; the text stands in it by its own hash.
+
+        Recordings pin pages by it.
+        """
         visible = {
             "disambiguation": self.disambiguation,
             "extraction": [self.extraction, self.version],
             "kind": self.kind,
             "query": self.query,
             "site": self.site,
-            "text": self.text,
+            "text_sha256": None if self.text is None else sha256_text(self.text),
             "titles": list(self.titles),
         }
         return sha256_text(json.dumps(visible, sort_keys=True, separators=(",", ":"), ensure_ascii=True))

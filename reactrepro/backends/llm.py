@@ -38,8 +38,9 @@ class BackendLlm:
         response = self._exchange.send(Call(self._backend.endpoint, body, step))
         completion = self._backend.completion(response)
         text = _cut(completion.text, stop, self._backend.unsent(stop, self._ask))
-        completion = replace(completion, text=text, cut=len(completion.text) - len(text))
-        self.turns[-1] = replace(self.turns[-1], completion=completion)
+        if text is not completion.text:
+            completion = replace(completion, text=text, cut=len(completion.text) - len(text))
+        self.turns[-1] = Turn(step, prompt, tuple(stop), completion)
         return completion
 
 

@@ -8,6 +8,7 @@ temporary file below a lock that one holds is litter, too.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -40,7 +41,8 @@ def locked(path: Path, *, wait: float = BRIEFLY) -> Iterator[bool]:
     Raises:
         OSError: the file cannot be made.
     """
-    from filelock import FileLock, Timeout  # since 3.21 it refuses a lock on a file that was removed meanwhile
+    # Since 3.21 it refuses a lock on a file that was removed meanwhile; since 3.30 it never removes the file itself.
+    from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
@@ -48,6 +50,8 @@ def locked(path: Path, *, wait: float = BRIEFLY) -> Iterator[bool]:
         lock.acquire(timeout=wait, poll_interval=0.02)
     except Timeout:
         held = False
+    except NotImplementedError:
+        raise OSError(errno.ENOTSUP, "the file system knows no locks", str(path)) from None
     else:
         held = True
     try:

@@ -185,12 +185,12 @@ class Interaction:
     @cached_property
     def request_json(self) -> Json:
         """The request body, parsed. Raises ValueError where it is not JSON."""
-        return json.loads(self.body)
+        return _parsed(self.body)
 
     @cached_property
     def response_json(self) -> Json:
         """The response body, parsed. Raises ValueError where it is not JSON."""
-        return json.loads(self.response)
+        return _parsed(self.response)
 
 
 @dataclass(frozen=True)
@@ -208,13 +208,31 @@ class Cassette:
     path: Path | None = None
 
 
+def _parsed(text: str) -> Json:
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):  # a lone surrogate, NaN; and json's own words for what is no JSON
+        return json.loads(text)
+
+
 def interactions_sha256(interactions: tuple[Interaction, ...]) -> str:
     """SHA-256 (hex) of the canonical JSON of ``[[method, uri, body, status, response], ...]``.
 
     It covers everything that a replay reads of the interactions, and nothing that a re-wrapping of the YAML changes.
     """
     rows = [[i.method, i.uri, i.body, i.status, i.response] for i in interactions]
-    return hashlib.sha256(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii")).hexdigest()
+    return hashlib.sha256(_canonical(rows)).hexdigest()
+
+
+def _canonical(value: Json) -> bytes:
+    """Return what `json.dumps` makes of *value*, in ASCII; msgspec makes the same of plain ASCII, ten times faster."""
+    try:
+        data = msgspec.json.encode(value)
+        if data.isascii() and b"\x7f" not in data:
+            return data
+    except UnicodeEncodeError:
+        pass
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def check_format(found: Any, expected: str, path: Path | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -17,6 +18,9 @@ from .text import ascii_json, quoted, scalar
 
 TEMPORARY = ".tmp"
 """The ending of a file that is being written; its name begins with a dot. A killed writer can leave one behind."""
+
+_NO_SUCH_THING = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF})
+"""What file systems answer on which a folder cannot be synced."""
 
 VCR_VERSION = 1
 """vcrpy's own cassette format version (`vcr.serialize.CASSETTE_FORMAT_VERSION`)."""
@@ -85,14 +89,25 @@ def move(source: Path, target: Path) -> None:
     """
     os.replace(source, target)
     if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
-        folder = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            if error.errno not in _NO_SUCH_THING:
+                raise
 
 
 def _interaction(interaction: Interaction) -> str:
+    """Return the lines of *interaction*; made once, since a recorder writes all of them after each new one."""
+    kept: dict[str, Any] = vars(interaction)
+    made: str = kept.get("_lines") or kept.setdefault("_lines", _lines(interaction))
+    return made
+
+
+def _lines(interaction: Interaction) -> str:
     return (
         "- request:\n"
         f"    method: {interaction.method}\n"

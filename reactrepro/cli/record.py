@@ -16,6 +16,7 @@ import click
 
 from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
+from ..runs.roots import shown
 from ..visible import lines
 from . import options
 
@@ -259,6 +260,12 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
     if quiet:
         return
+    for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
+        if (part := report.run.part_path(key)).exists():
+            click.echo(
+                f"{shown(part)} is an unfinished recording beside the finished one: --mode new_episodes carries it on; "
+                "or remove it."
+            )
     if counts["busy"]:
         click.echo("Busy means that another recorder is at it, which is no failure.")
     if report.remaining or counts["failed"] or counts["busy"]:

@@ -110,7 +110,7 @@ class Scrubber:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = sorted({s for s in secrets if len(s) >= _SHORTEST}, key=len, reverse=True)
-        home = str(Path.home())
+        home = _home()
         self._home = re.compile(rf"(?<![\w.]){re.escape(home)}(?![\w.-])") if len(home) > 1 else None
 
     def text(self, text: str) -> str:
@@ -204,3 +204,10 @@ class Scrubber:
             return {name: self._kept(item, form) for name, item in value.items() if not isinstance(item, str)}
         known = form if isinstance(form, Mapping) else {}
         return {name: self._kept(item, known[name]) for name, item in value.items() if name in known}
+
+
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:  # nobody knows where it is
+        return ""

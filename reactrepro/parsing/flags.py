@@ -175,6 +175,8 @@ _ORDER = {name: position for position, name in enumerate(FLAGS)}
 
 def ordered(found: Iterable[str]) -> tuple[str, ...]:
     """Return the flags of *found*, each once, in the table's order; names that it does not hold come last."""
+    if not found:
+        return ()
     return tuple(sorted(set(found), key=lambda name: (_ORDER.get(name, len(_ORDER)), name)))
 
 

@@ -63,7 +63,7 @@ def _from_file(path: Path) -> list[Question]:
     try:
         if path.stat().st_size > MAX_DATA:
             raise Corrupt(f"{path} is larger than {MAX_DATA} bytes, which no data set here is.")
-        rows: Any = json.loads(path.read_bytes().decode("utf-8"))
+        rows: Any = json.loads(path.read_bytes().decode("utf-8-sig"))
         return [_row(index, row) for index, row in enumerate(rows)]
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise Corrupt(

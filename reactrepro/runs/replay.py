@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
@@ -13,7 +14,7 @@ from ..cassettes.model import Cassette
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
 from ..domain import Ask, Environment, Outcome, Prompt, Task
-from ..errors import Absent, CassetteAbsent, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
 from ..exchanges.replay import Replay
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
@@ -89,6 +90,8 @@ class _Replayed:
             for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
                 problems.extend(_caught(finish))
             problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+        except CassetteMiss as error:
+            problems.append(CassetteMiss(replace(error.mismatch, place=self._place(remedy(self.run, self.meta.key)))))
         except ReactReproError as error:
             problems.append(error)
         return EpisodeReport(
@@ -112,7 +115,7 @@ class _Replayed:
         except Usage as error:
             raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
-    def _place(self) -> Place:
+    def _place(self, remedy: str = "") -> Place:
         causes: tuple[str, ...] = ()
         if self.changed:
             then = self.meta.prompt.files
@@ -120,7 +123,7 @@ class _Replayed:
             files = " and ".join(changed or [file.name for file in self.prompt.files])
             recorded, now = self.meta.prompt.sha256, self.prompt.sha256
             causes = (f"{files} changed since it was recorded (prompt {recorded[:12]}… then, {now[:12]}… now).",)
-        return Place(self.run.label, self.meta.key, self.file, causes, remedy(self.run, self.meta.key))
+        return Place(self.run.label, self.meta.key, self.file, causes, remedy)
 
     def _environment(self, sources: Sources) -> Environment:
         opening = self.task.opening(self.question)

@@ -26,7 +26,7 @@ def read_bytes(path: str, limit: int, root: str) -> bytes:
             raise Corrupt(f"{path} is no plain file.")
         if status.st_size > limit:
             raise Corrupt(f"{path} is too large: {status.st_size} bytes, at most {limit} are read.")
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read(status.st_size)
     except FileNotFoundError as error:
         raise Corrupt(f"{path} is absent, though the metadata beside it counts on it.") from error

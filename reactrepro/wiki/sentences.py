@@ -22,7 +22,12 @@ def sentences(text: str) -> list[str]:
 
 def observation(text: str) -> str:
     """Return what Search shows of a page's *text*: its first five sentences, joined by single spaces."""
-    return " ".join(sentences(text)[:WINDOW])
+    found: list[str] = []
+    for line in text.split("\n"):
+        found += sentences(line)
+        if len(found) >= WINDOW:
+            break
+    return " ".join(found[:WINDOW])
 
 
 def containing(text: str, keyword: str) -> list[str]:

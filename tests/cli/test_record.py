@@ -100,6 +100,18 @@ def test_folders_are_named_where_they_are_not_the_usual_ones(command: Callable[.
     assert (config.selection, config.note) == ("1", "why")
 
 
+def test_an_unfinished_recording_beside_a_finished_one_is_pointed_out(command: Callable[..., Any], lab: Lab) -> None:
+    """What an interrupted `--mode all` leaves is not forgotten, and can be carried on."""
+    assert command("1")[0] == 0
+    run = lab.run
+    shutil.copy(run.path("1"), run.part_path("1"))
+    out = command("1")[1]
+    assert "1 kept; 0 calls made." in out
+    assert "cassettes/hotpotqa/react/a-model/1.yaml.part is an unfinished recording beside the finished one" in out
+    assert "1 recorded; 0 calls made." in command("1", "--mode", "new_episodes")[1]
+    assert litter(lab) == []
+
+
 def test_all_questions_are_written_out(command: Callable[..., Any], lab: Lab) -> None:
     """So that `check` finds what of them is missing."""
     lab.llm.minds[QUESTIONS[3].text] = [error(400)]

@@ -156,6 +156,16 @@ def test_the_home_folder_is_not_written(home: str, text: str, kept: str) -> None
     assert json.loads(Scrubber().response(json.dumps({"model": text})))["model"] == kept
 
 
+def test_somebody_without_a_home_can_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container, nobody may know where it is."""
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert Scrubber([KEY]).text(f"/home/x {KEY}") == f"/home/x {REMOVED}"
+
+
 # --- secrets --------------------------------------------------------------------------------------------------------
 
 
