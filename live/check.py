@@ -21,7 +21,8 @@ from pathlib import Path
 from reactrepro import prompts
 
 from .checks import ALL
-from .checks.stage import CheckFailed, Servers, Skipped, Stage
+from .checks.running import Servers
+from .checks.stage import CheckFailed, Skipped, Stage
 from .process import Failed, Unsupported
 from .servers import LLM_PORT, WIKI_PORT
 

@@ -11,7 +11,8 @@ import pytest
 
 from live import check
 from live.checks import ALL, fixtures, full_disk, on_disk, recorder_killed
-from live.checks.stage import MARK, NO_NETWORK, CheckFailed, Done, Servers, Skipped, Stage
+from live.checks.running import Servers
+from live.checks.stage import MARK, NO_NETWORK, CheckFailed, Done, Skipped, Stage
 from reactrepro.cassettes.model import Interaction
 from reactrepro.cassettes.text import body_json
 from reactrepro.cassettes.write import cassette_bytes, seal

@@ -9,7 +9,8 @@ from reactrepro.cassettes.matching import differences, endpoint
 from reactrepro.cassettes.model import Interaction
 from reactrepro.cassettes.runs import Run
 
-from .stage import ROOT, Stage, require
+from .running import ROOT
+from .stage import Stage, require
 
 KEYS = 2
 """So many episodes of each run are recorded anew, at most."""

@@ -77,7 +77,8 @@ def _killed(under: Under, kill: Kill, passed: threading.Semaphore) -> bool:
     time.sleep(kill.seconds)
     alive = under.process.poll() is None
     under.process.kill()
-    under.process.wait()
+    done = under.wait()
+    require(alive or done.code == 0, f"it ended by itself, with exit code {done.code}; {done.said}")
     return alive
 
 

@@ -155,6 +155,23 @@ class EpisodeMeta:
     interactions: InteractionsRef
     outcome: domain.Outcome | None = None
 
+    @classmethod
+    def of(cls, question: domain.Question, prompt: domain.Prompt, provenance: Provenance, **more: Any) -> EpisodeMeta:
+        """Return the block for *question* asked with *prompt*; `write.seal` counts and hashes the interactions."""
+        return cls(
+            format=EPISODE_FORMAT,
+            key=question.key,
+            index=question.index,
+            id=question.id,
+            question=question.text,
+            question_sha256=question.sha256,
+            gold=question.gold,
+            prompt=PromptRef.of(prompt),
+            provenance=provenance,
+            interactions=InteractionsRef(count=0, sha256=""),
+            **more,
+        )
+
     def as_question(self) -> domain.Question:
         """Return the question, which is all that a replay needs of the data set."""
         return domain.Question(key=self.key, text=self.question, gold=self.gold, index=self.index, id=self.id)

@@ -14,7 +14,7 @@ from typing import Protocol
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
 from ..cassettes.mismatch import Place
-from ..cassettes.model import EPISODE_FORMAT, Cassette, EpisodeMeta, Interaction, InteractionsRef, PromptRef
+from ..cassettes.model import Cassette, EpisodeMeta, Interaction
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
 from ..cassettes.write import cassette_bytes, move, replace_file, seal
@@ -223,23 +223,16 @@ class EpisodeRecording:
         )
 
     def _meta(self, read: tuple[Pin, ...]) -> EpisodeMeta:
-        question, studio = self._question, self._studio
-        return EpisodeMeta(
-            format=EPISODE_FORMAT,
-            key=question.key,
-            index=question.index,
-            id=question.id,
-            question=question.text,
-            question_sha256=question.sha256,
-            gold=question.gold,
-            prompt=PromptRef.of(studio.prompt),
-            provenance="recorded",
+        studio = self._studio
+        return EpisodeMeta.of(
+            self._question,
+            studio.prompt,
+            "recorded",
             time=studio.time(),
             versions=dict(studio.versions),
             git_commit=studio.git_commit,
             host=studio.host,
             pages=read,
-            interactions=InteractionsRef(count=0, sha256=""),
         )
 
 

@@ -11,11 +11,8 @@ from .. import prompts
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
 from ..cassettes.model import (
-    EPISODE_FORMAT,
     RUN_FORMAT,
     EpisodeMeta,
-    InteractionsRef,
-    PromptRef,
     RunConfig,
     TapeRef,
     TaskRef,
@@ -114,18 +111,11 @@ def scripted_episode(
         env = WikiEnv(pages, task.opening(question), judge(task, question))
     method = METHODS.get(config.method)()
     trajectory, score = play(method, task, question=question, prompt=text, llm=llm, env=env, settings=config.settings)
-    meta = EpisodeMeta(
-        format=EPISODE_FORMAT,
-        key=question.key,
-        index=question.index,
-        id=question.id,
-        question=question.text,
-        question_sha256=question.sha256,
-        gold=question.gold,
-        prompt=PromptRef.of(text),
-        provenance="scripted",
+    meta = EpisodeMeta.of(
+        question,
+        text,
+        "scripted",
         pages=() if pages is None else pages.read,
-        interactions=InteractionsRef(count=0, sha256=""),
         outcome=Outcome.computed(trajectory, score),
     )
     if tape is not None:
