@@ -121,17 +121,16 @@ def record(
     try:
         for result in crew.results():
             if isinstance(result, Recorded):
-                _settle(result, report, stopped, tell)
+                _settle(result, report, tell)
             else:
                 bug = bug or result
-                stopped.set()
     except KeyboardInterrupt:
         stopped.set()
         report.stopped = Interrupted("stopped at once; the calls under way were abandoned.")
     if bug is not None:
         raise bug
     if stopped.is_set() and report.stopped is None:
-        report.stopped = Interrupted("stopped on request.")
+        report.stopped = crew.cause or Interrupted("stopped on request.")
     _look_again(order, report)
     settled = {episode.key for episode in report.episodes}
     report.remaining = [question.key for question in order.questions if question.key not in settled]
@@ -152,20 +151,14 @@ def _looked_up(order: Order, tell: Callable[[Recorded], None]) -> RecordReport:
     return report
 
 
-def _settle(
-    episode: Recorded, report: RecordReport, stopped: threading.Event, tell: Callable[[Recorded], None]
-) -> None:
+def _settle(episode: Recorded, report: RecordReport, tell: Callable[[Recorded], None]) -> None:
     report.calls += episode.calls
-    if episode.problem is not None and _stops_all(episode.problem):
-        if report.stopped is None and not stopped.is_set():
-            report.stopped = episode.problem
-        stopped.set()
-    elif not isinstance(episode.problem, Interrupted):
+    if not (_stops_all(episode.problem) or isinstance(episode.problem, Interrupted)):
         report.episodes.append(episode)
         tell(episode)
 
 
-def _stops_all(problem: ReactReproError) -> bool:
+def _stops_all(problem: ReactReproError | None) -> bool:
     """Tell whether *problem* would be the same for every episode, so that to go on would only cost time and money."""
     return isinstance(problem, DiskError | Usage) or bool(getattr(problem, "fatal", False))
 
@@ -178,7 +171,11 @@ def _look_again(order: Order, report: RecordReport) -> None:
 
 
 class _Crew:
-    """The threads that record: daemons, so that an impatient user need not wait for a call under way."""
+    """The threads that record: daemons, so that an impatient user need not wait for a call under way.
+
+    Attributes:
+        cause: the problem for which they stopped of themselves.
+    """
 
     def __init__(self, order: Order, run: Run, studio: Studio, stopped: threading.Event) -> None:
         self._order, self._run, self._studio, self._stopped = order, run, studio, stopped
@@ -186,6 +183,7 @@ class _Crew:
         for question in order.questions:
             self._waiting.put(question)
         self._done: SimpleQueue[Recorded | BaseException | None] = SimpleQueue()
+        self.cause: ReactReproError | None = None
 
     def results(self) -> Iterator[Recorded | BaseException]:
         """Yield what becomes of each episode that is tried, as it does; whatever a thread raises, too."""
@@ -203,10 +201,15 @@ class _Crew:
         try:
             while not self._stopped.is_set():
                 job = _Job(self._order, self._run, self._studio, self._waiting.get_nowait(), self._stopped)
-                self._done.put(job.run())
+                episode = job.run()
+                if _stops_all(episode.problem) and not self._stopped.is_set():
+                    self.cause = episode.problem
+                    self._stopped.set()  # here, so that this thread does not begin with another episode
+                self._done.put(episode)
         except Empty:
             pass
         except BaseException as bug:
+            self._stopped.set()
             self._done.put(bug)
         finally:
             self._done.put(None)

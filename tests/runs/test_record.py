@@ -546,6 +546,7 @@ def test_a_refusal_that_holds_for_all_stops_everything(lab: Lab, status: int, co
     assert report.problems == [report.stopped]
     assert f"status {status}" in str(report.stopped)
     assert len(lab.llm.asked) <= connections
+    assert connections > 1 or prompts(lab)[0].endswith(f"{QUESTIONS[0].text}\nThought 1:")
     assert lab.names() == {"run.json"}
 
 
@@ -683,6 +684,13 @@ def test_four_at_a_time_record_the_same_as_one(lab: Lab) -> None:
     assert (sorted(prompts(lab)), sorted(lab.wiki.asked)) == asked
     assert lab.content() == one.content()
     assert max(most) >= 4
+
+
+def test_servers_on_this_machine_are_asked_directly(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy of the environment could not reach them; neither the model nor the wiki."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert states(lab.record("0")) == {"0": "recorded"}
 
 
 # --- nothing leaked -------------------------------------------------------------------------------------------------
