@@ -74,6 +74,27 @@ class Process:
         except OSError:
             return False
 
+    def _claim(self, port: int) -> None:
+        """Assert that *port* is free. A server that was just stopped lets go of its own a moment later.
+
+        Raises:
+            Failed: another program keeps it.
+        """
+        tries = 100
+        for attempt in range(1, tries + 1):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind((LOOPBACK, port))
+                except OSError as error:
+                    if attempt == tries:
+                        raise Failed(
+                            f"{self.name}: port {port} is taken by another program ({error}); choose another"
+                        ) from error
+                    time.sleep(0.1)
+                else:
+                    return
+
     def start(
         self, command: Sequence[str], env: Mapping[str, str], *, port: int, base_url: str, fingerprint: str
     ) -> None:
@@ -81,14 +102,7 @@ class Process:
 
         *fingerprint* tells a later command whether the server is the one that it wants.
         """
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError as error:
-                raise Failed(
-                    f"{self.name}: port {port} is taken by another program ({error}); choose another"
-                ) from None
+        self._claim(port)
         with self.log.open("ab") as log:
             child = subprocess.Popen(  # noqa: S603 - a program of ours
                 command,
