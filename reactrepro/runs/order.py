@@ -97,7 +97,8 @@ def prepare(order: Order) -> Run:
         DiskError: the folder cannot be written.
     """
     folder = order.folder
-    _chosen(order)  # an order that cannot be carried out touches nothing
+    if order.run is not None:
+        _chosen(order)  # an order that cannot be carried out touches nothing
     try:
         with locked(folder / FOLDER_LOCK, wait=PATIENCE) as held:
             if not held:
@@ -131,7 +132,7 @@ def _chosen(order: Order) -> tuple[Run, RunConfig | None]:
     """Return the run, and its configuration where it exists."""
     config, folder = order.config, order.folder
     wanted = config.settings_sha256()
-    if order.run:
+    if order.run is not None:
         name = checked_name(order.run, "run")
     else:
         name = checked_name(run_name(config.model, wanted, _taken(folder, config)), "run")

@@ -22,7 +22,7 @@ def at(name: str, environment: Mapping[str, str] = KEYS, **changes: Any) -> Targ
     ("name", "provider", "model", "api", "base_url", "key"),
     [
         ("openai/gpt-x", "openai", "gpt-x", "chat", "https://api.openai.com/v1", "OPENAI-key"),
-        ("anthropic/claude", "anthropic", "claude", "messages", "https://api.anthropic.com", "ANTHROPIC-key"),
+        ("anthropic/m", "anthropic", "m", "messages", "https://api.anthropic.com", "ANTHROPIC-key"),
         ("volcengine/deepseek-v3-250324", "volcengine", "deepseek-v3-250324", "chat",
          "https://ark.cn-beijing.volces.com/api/v3", "ARK-key"),
         ("deepseek/deepseek-chat", "deepseek", "deepseek-chat", "chat", "https://api.deepseek.com", "DEEPSEEK-key"),
