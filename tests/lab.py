@@ -27,7 +27,7 @@ from reactrepro.runs.order import Order
 from reactrepro.runs.record import Recorded, RecordReport, record
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
-from reactrepro.runs.studio import studio
+from reactrepro.runs.studio import Wiki, studio
 from reactrepro.tasks import TASKS
 from reactrepro.wiki.live import WikiClient
 
@@ -129,15 +129,16 @@ class Lab:
             settings=order.settings,
             method=order.method,
             prompt=order.prompt,
-            client=WikiClient(self.wiki.base_url, **wiki),
-            site=order.site,
-            snapshot=self.snapshot,
-            **{
-                "snapshots": (),
-                "wiki_mode": "once",
-                "patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10),
-            }
-            | given,
+            wiki=None
+            if order.site is None
+            else Wiki(
+                client=WikiClient(self.wiki.base_url, **wiki),
+                site=order.site,
+                mode=given.pop("wiki_mode", "once"),
+                snapshot=self.snapshot,
+                snapshots=given.pop("snapshots", ()),
+            ),
+            **{"patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10)} | given,
         )
         try:
             yield made

@@ -71,7 +71,7 @@ class RunConfig:
                 "method": self.method,
                 "provider": self.provider,
                 "model": self.model,
-                "settings": self.settings,
+                "settings": plain(self.settings),
                 "prompt": self.prompt,
                 "site": self.site,
                 "parts": self.parts,
@@ -250,6 +250,26 @@ def _canonical(value: Json) -> bytes:
     except UnicodeEncodeError:
         pass
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def plain(form: Any) -> Any:
+    """Return a dataclass of this module, or settings, as JSON-ready data.
+
+    Fields that came later than the first recordings stand in a file only where they say something, so that older files
+    stay as they are, hashes included.
+    """
+    data = msgspec.to_builtins(form)
+    settings = data if isinstance(form, domain.Settings) else data.get("settings")
+    _drop(settings, {"samples": 1})
+    _drop(data.get("outcome"), {"more": {}, "samples": []})
+    return data
+
+
+def _drop(part: Any, silent: dict[str, Any]) -> None:
+    if isinstance(part, dict):
+        for name, value in silent.items():
+            if part.get(name) in (value, ()):
+                del part[name]
 
 
 def check_format(found: Any, expected: str, path: Path | None) -> None:

@@ -51,7 +51,7 @@ def test_no_character_is_touched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        (("nowhere", "react", "paper"), "there are some for: hotpotqa"),
+        (("nowhere", "react", "paper"), "there are some for: fever, hotpotqa"),
         (("hotpotqa", "react", "mine"), "there are: paper"),
         (("hotpotqa", "dance", "paper"), "it has: act, cot, react, standard"),
     ],
