@@ -581,6 +581,7 @@ class Method(Protocol):
     name: str
     prompt: str  #: the method whose prompt it uses: its own name, or another's (`cot_sc` samples the prompt of `cot`)
     acts: bool  #: it executes actions; one that does not needs no wiki
+    rules: tuple[str, ...]  #: decisions taken here because the released code has none, stated in each run
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return the settings that the method has otherwise than *profile*, by name."""
@@ -599,6 +600,7 @@ class BackOff(Protocol):
 
     name: str
     parts: tuple[str, str]  #: the methods that it is composed of, the one that is always asked first
+    rules: tuple[str, ...]  #: as in `Method`
 
     def compose(self, part: Callable[[str], Trajectory], threshold: float | None = None) -> Trajectory:
         """Return what becomes of one question.

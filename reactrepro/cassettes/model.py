@@ -46,6 +46,7 @@ class RunConfig:
         note: where the run comes from, in a sentence for readers.
         parts: for a method composed of others: role -> "method/run". Such a run holds no exchanges of its own.
         supersedes: run id of the recording that this one replaced.
+        rules: decisions that its method takes because the paper's released code has none.
     """
 
     format: str
@@ -62,6 +63,7 @@ class RunConfig:
     note: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     supersedes: str | None = None
+    rules: tuple[str, ...] = ()
 
     def settings_sha256(self) -> str:
         """SHA-256 (hex) of what was asked: everything that makes two runs two configurations."""
@@ -262,6 +264,7 @@ def plain(form: Any) -> Any:
     settings = data if isinstance(form, domain.Settings) else data.get("settings")
     _drop(settings, {"samples": 1})
     _drop(data.get("outcome"), {"more": {}, "samples": []})
+    _drop(data if isinstance(form, RunConfig) else None, {"rules": []})
     return data
 
 

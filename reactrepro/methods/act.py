@@ -21,6 +21,11 @@ class Act:
     name = "act"
     prompt = "act"
     acts = True
+    rules: tuple[str, ...] = (
+        "the prompt is the file as it is, without ReAct's instruction before it",
+        "each call ends in `Action i:` and is stopped at `\\nObservation i:`; the reply is the action",
+        "no second call: an empty reply is an invalid action",
+    )
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return nothing: it is asked as ReAct is."""

@@ -16,6 +16,11 @@ from ..parsing import PROTOCOLS
 from ..parsing.flags import ordered
 from .acting import UNJUDGED, reply_flags
 
+_RULES = (
+    "a reply is stopped where the next question would begin (`\\nQuestion:`, `\\nClaim:`)",
+    "the answer is the text after the last `Answer:`, up to the line's end",
+)
+
 
 class Standard:
     """The method `standard`: the answer alone (`domain.Method`)."""
@@ -24,6 +29,10 @@ class Standard:
     prompt = "standard"
     acts = False
     label = "Answer:"  #: what the prompt ends in
+    rules: tuple[str, ...] = (
+        "the prompt is the file as it is, without ReAct's instruction before it; it ends in `Answer:`",
+        *_RULES,
+    )
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return nothing: an answer is shorter than a thought and an action."""
@@ -75,6 +84,10 @@ class Cot(Standard):
     name = "cot"
     prompt = "cot"
     label = "Thought:"
+    rules: tuple[str, ...] = (
+        "the prompt is the file as it is, without ReAct's instruction before it; it ends in `Thought:`",
+        *_RULES,
+    )
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return 256 tokens for profile `paper`: a whole chain of thought does not fit into the 100 of one step."""
@@ -88,6 +101,11 @@ class CotSc(Cot):
     """
 
     name = "cot_sc"
+    rules: tuple[str, ...] = (
+        *Cot.rules,
+        "the vote is over normalized answers; of a tie the answer seen first wins; a sample without an answer counts "
+        "among the samples and never wins",
+    )
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return the paper's number of samples and its temperature, beside what CoT has."""

@@ -20,6 +20,9 @@ class ReactThenCotSc:
 
     name = "react_then_cot_sc"
     parts = ("react", "cot_sc")
+    rules: tuple[str, ...] = (
+        "CoT-SC answers where ReAct gave no answer within its step limit; an empty answer is one",
+    )
 
     def compose(self, part: Callable[[str], Trajectory], threshold: float | None = None) -> Trajectory:
         """Return what becomes of one question; see `domain.BackOff`. *threshold* has no meaning here."""
@@ -35,6 +38,9 @@ class CotScThenReact:
 
     name = "cot_sc_then_react"
     parts = ("cot_sc", "react")
+    rules: tuple[str, ...] = (
+        "ReAct answers where the winning answer has fewer than n/2 votes, and then whatever it comes to",
+    )
 
     def compose(self, part: Callable[[str], Trajectory], threshold: float | None = None) -> Trajectory:
         """Return what becomes of one question; see `domain.BackOff`. The paper's threshold is n/2 votes."""

@@ -23,6 +23,7 @@ class React:
     name = "react"
     prompt = "react"
     acts = True
+    rules: tuple[str, ...] = ()
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return nothing: the profiles are made for it."""

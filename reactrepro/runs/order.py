@@ -20,6 +20,7 @@ from ..cassettes.selection import keys_of
 from ..cassettes.write import replace_file, run_bytes
 from ..domain import Question, Settings, Task
 from ..errors import CassetteAbsent, DiskError, ReactReproError, Usage
+from ..methods import BACK_OFFS, METHODS
 
 Mode = Literal["once", "new_episodes", "all", "none"]
 
@@ -84,12 +85,22 @@ class Order:
             selection=self.selection,
             note=self.note,
             parts=dict(self.parts),
+            rules=rules_of(self.method),
         )
 
     @property
     def folder(self) -> Path:
         """The folder of the method's runs."""
         return self.root / checked_name(self.task.name, "task") / checked_name(self.method, "method")
+
+
+def rules_of(method: str) -> tuple[str, ...]:
+    """Return the decisions that *method* takes where the released code has none.
+
+    Raises:
+        Usage: unknown method.
+    """
+    return (BACK_OFFS if method in BACK_OFFS else METHODS).get(method).rules
 
 
 def prepare(order: Order) -> Run:

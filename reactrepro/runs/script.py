@@ -69,6 +69,7 @@ def scripted_run(
         provenance="scripted",
         selection=selection,
         note=note,
+        rules=METHODS.get(method).rules,
     )
     folder = root / task / method / name
     replace_file(folder / RUN_FILE, run_bytes(config))

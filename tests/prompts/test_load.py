@@ -100,7 +100,8 @@ def test_the_listing_shows_what_load_would_return(tmp_path: Path) -> None:
     _put(tmp_path, "hotpotqa/paper/notes.md", b"")
     _put(tmp_path, "hotpotqa/paper/alone.instruction.txt", b"")
     _put(tmp_path, "README.txt", b"")
-    lines = {line.stem: line for line in prompts.listing([tmp_path / "absent", tmp_path])}
+    found = prompts.listing([tmp_path / "absent", tmp_path])
+    lines = {line.stem: line for line in found if line.task == "hotpotqa"}
     assert lines["react"].characters == 5
     assert "react.instruction" not in lines
     assert "alone.instruction" not in lines
