@@ -20,7 +20,7 @@ from ..cassettes.selection import keys_of
 from ..cassettes.write import replace_file, run_bytes
 from ..domain import Question, Settings, Task
 from ..errors import CassetteAbsent, DiskError, ReactReproError, Usage
-from ..methods import BACK_OFFS, METHODS
+from ..methods import method_or_back_off
 
 Mode = Literal["once", "new_episodes", "all", "none"]
 
@@ -100,7 +100,7 @@ def rules_of(method: str) -> tuple[str, ...]:
     Raises:
         Usage: unknown method.
     """
-    return (BACK_OFFS if method in BACK_OFFS else METHODS).get(method).rules
+    return method_or_back_off(method).rules
 
 
 def prepare(order: Order) -> Run:
