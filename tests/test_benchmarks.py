@@ -91,6 +91,7 @@ RECORDING = [
     "recording: the bare SDK, per call",
     "recording: own work, per reply",
     "recording: own work, per reply, 90th percentile",
+    "recording: saving a reply",
     "recording: of it, serialising",
     "recording: of it, putting the file in its place",
     "recording: of that, fsync of file and folder",
