@@ -140,7 +140,7 @@ VOTES = st.lists(st.one_of(st.none(), st.sampled_from(["Quill", "the quill", "QU
 
 @given(VOTES)
 def test_the_winner_of_a_vote_is_the_first_of_the_most_frequent(answers: list[str | None]) -> None:
-    """Counted once normalized; it is an answer that was given, and no later one has more votes, nor an earlier as many."""
+    """Counted once normalized: no later answer has more votes, and no earlier one as many."""
     vote = majority_vote(answers)
     assert vote.of == len(answers)
     counts = [sum(o is not None and exact_match(o, a) for o in answers) if a is not None else 0 for a in answers]

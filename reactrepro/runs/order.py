@@ -174,6 +174,15 @@ def _remove(folder: Path, content: bytes) -> None:
         replace_file(file, content)
 
 
+def named(order: Order) -> Run:
+    """Return the run that `prepare` would make, or find, and touch nothing.
+
+    Raises:
+        Usage: the run named explicitly has another configuration.
+    """
+    return _chosen(order)[0]
+
+
 def find(order: Order) -> Run:
     """Return the run that `prepare` would record into, and touch nothing.
 
