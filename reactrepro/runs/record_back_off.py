@@ -69,11 +69,8 @@ def record_back_off(
         names.append(second.run or first.run.name)
     parts = {part.method: f"{part.method}/{name}" for part, name in zip(wanted.parts, names, strict=True)}
     order = replace(wanted.order, parts=parts)
-    if order.mode == "none":
-        run = find(order)
-    else:
-        run = prepare(order) if done else named(order)
-    return _joined(run, order.questions, reports)
+    made = find if order.mode == "none" else prepare if done else named
+    return _joined(made(order), order.questions, reports)
 
 
 def _recorded(
