@@ -9,8 +9,9 @@ is nothing ("Could not find ...", "No more results.", an article without text), 
 words. Of a Lookup's observation the count in front, ``(Result 1 / 3)``, does not count.
 
 **What counts as standing in it**: both normalized by `metrics.normalize_answer`, the answer's tokens one after the
-other among the observation's. "Marlow" stands in "Marlowe" as little as in "Marlow's", which normalizes to one word. An answer that normalizes
-to nothing, ``yes``, ``no``, and a label of the task stand nowhere: for them the question does not arise.
+other among the observation's: "Marlow" stands neither in "Marlowe" nor in "Marlow's", which normalizes to one word.
+An answer that normalizes to nothing, ``yes``, ``no``, and a label of the task are not read but chosen: for them the
+question does not arise.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class Diagnoses:
         gold_observed: the gold answer stands in some evidence; None where that question does not arise.
         answer_observed: the given answer does; None also where none was given.
         evidence: observations that count as read. With 0 the episode answered from memory, or not at all.
-        repeated_actions: steps whose action, by name and argument, an earlier step took already; invalid actions are not
-            among them, nor is a Lookup that, asked again, brings another observation: so one pages through its hits.
+        repeated_actions: steps whose action, by name and argument, an earlier step took already; invalid actions are
+            not among them, nor is a Lookup that brings another observation than before: so one pages through its hits.
         searches_without_result: Search steps whose observation begins with "Could not find ".
         lookups_without_result: Lookup steps that brought nothing ("No more results.").
-        lookups_without_page: Lookup steps before any Search found a page; all of them are also without result.
+        lookups_without_page: Lookup steps before any Search found a page to look in.
         invalid_actions: steps whose action is none that the environment knows, or is no action.
         step_limit: the steps ran out before the model gave an answer.
     """

@@ -5,7 +5,7 @@ Where each comes from:
 * `wilson`: Wilson 1927, "Probable inference, the law of succession, and statistical inference"; no continuity
   correction. It stays inside 0 to 1 and means something for 10 questions and for none right, where the textbook
   interval does not (Brown, Cai, DasGupta 2001).
-* `mcnemar_exact`: McNemar 1947, with the exact binomial in place of chi-squared, so that few discordant pairs count as few.
+* `mcnemar_exact`: McNemar 1947, exact: the binomial in place of chi-squared, which needs many discordant pairs.
 * `paired_bootstrap`: Efron 1979, percentile interval, questions resampled with their two results kept together.
 
 tests/test_statistics.py holds them against SciPy and statsmodels.
@@ -135,7 +135,7 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
     for i in range(k):
         term = term * (n - i) // (i + 1)
         tail += term
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, 2 * tail / (1 << n))
 
 
 def paired_bootstrap(

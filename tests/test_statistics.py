@@ -100,7 +100,7 @@ def test_mcnemar_without_discordant_pairs() -> None:
 
 def f1_like(n: int, seed: int) -> list[float]:
     """Differences of two token F1 scores: many equal, many values."""
-    source = random.Random(seed)
+    source = random.Random(seed)  # noqa: S311 - test data
     shares = sorted({2 * c / (p + g) for p in range(1, 9) for g in range(1, 6) for c in range(min(p, g) + 1)})
     return [source.choice([0.0, source.choice(shares) - source.choice(shares)]) for _ in range(n)]
 
@@ -157,7 +157,7 @@ def test_the_interval_stays_among_the_differences(differences: list[float], seed
 
 def test_the_compared_digits_are_a_binomial() -> None:
     """The counts that a resample is made of follow the binomial distribution (chi-squared, 1 in 1000)."""
-    source, n, p = random.Random(3), 12, 0.3
+    source, n, p = random.Random(3), 12, 0.3  # noqa: S311 - test data
     bits = tuple(bool(int(p * 2**64) >> place & 1) for place in range(63, -1, -1))
     drawn = Counter(_binomial(n, bits, source) for _ in range(20_000))
     expected = [20_000 * math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]

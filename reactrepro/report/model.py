@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ..cassettes.model import EpisodeMeta
 from ..cassettes.runs import Run
 from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
@@ -37,6 +38,7 @@ class EpisodeReport:
         turns: the calls made, the failed one last.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
+        meta: what the recording says of itself; None where the file could not be read.
     """
 
     run: Run
@@ -50,6 +52,7 @@ class EpisodeReport:
     turns: tuple[Turn, ...] = ()
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
+    meta: EpisodeMeta | None = None
 
     @property
     def ok(self) -> bool:
