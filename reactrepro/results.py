@@ -115,6 +115,7 @@ def line(result: Result) -> bytes:
     Raises:
         ValueError: a number that JSON does not have (NaN, infinity).
     """
+    # `format` comes first: by it a cut line is told from another program's file (`_line_begins`).
     return (json.dumps(msgspec.to_builtins(result), ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
 
 
@@ -266,6 +267,8 @@ class Appender:
     def _take_over(self, stack: ExitStack) -> None:
         data = _bytes(self.path) if self.path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
+        if data and not whole and not _line_begins(data):
+            raise Corrupt(f"{self.path} holds no line of results; it was left as it is. Name another file.")
         self.done = {result.identity: result for result in _parsed(whole, self.path)}
         self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         stack.callback(os.close, self._handle)
@@ -278,6 +281,12 @@ def _replace(path: Path, data: bytes) -> None:
         replace_file(path, data)
     except OSError as error:
         raise DiskError.of(error) from error
+
+
+def _line_begins(data: bytes) -> bool:
+    """Tell whether *data* can be the beginning of a first line, cut off."""
+    begin = f'{{"format": "{RESULT_FORMAT}"'.encode("ascii")
+    return data.startswith(begin[: len(data)])
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -351,13 +360,13 @@ def csv_bytes(results: Sequence[Result]) -> bytes:
 
 
 def table_bytes(rows: Iterable[Sequence[Value]]) -> bytes:
-    """Return *rows* as CSV in UTF-8, lines ended by a newline.
+    """Return *rows* as CSV (RFC 4180) in UTF-8.
 
     A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-``, ``@`` or a tab, and is no
     number) gets an apostrophe in front: answers come from models, and recordings from strangers.
     """
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
+    csv.writer(file, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
     return file.getvalue().encode("utf-8", "backslashreplace")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -164,3 +166,14 @@ def test_the_compared_digits_are_a_binomial() -> None:
     tail = sum(expected[9:])
     observed = [drawn[k] for k in range(9)] + [sum(drawn[k] for k in range(9, n + 1))]
     assert scipy.stats.chisquare(observed, [*expected[:9], tail]).pvalue > 0.001
+
+
+def test_scoring_imports_no_numerical_library(offline: dict[str, str]) -> None:
+    """`score` and `compare` run where NumPy and SciPy are not installed, and start as fast as the other commands."""
+    code = (
+        "import sys; import reactrepro.cli, reactrepro.runs.compare, reactrepro.results\n"
+        "heavy = {'numpy', 'scipy', 'statsmodels', 'pandas', 'vcr', 'openai', 'requests'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=offline, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
