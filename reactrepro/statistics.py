@@ -239,6 +239,6 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _checked(level: float) -> float:
-    if not 0 < level < 1:
+    if not 0 < level < (1 + level) / 2 < 1:  # the middle is a probability that the normal quantile has to exist for
         raise Usage(f"{level} is no confidence level: it lies between 0 and 1, such as 0.95.")
     return level

@@ -227,7 +227,8 @@ def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
     twice = [key for key, count in Counter(result.key for result in results).items() if count > 1]
     if twice:
         raise Usage(f"{labels[0]}: {_listed(twice)} stands among the results more than once.")
-    if keys is not None and (unknown := [result.key for result in results if result.key not in keys]):
+    wanted = None if keys is None else set(keys)
+    if wanted is not None and (unknown := [result.key for result in results if result.key not in wanted]):
         raise Usage(f"{labels[0]}: {_listed(unknown)} has a result, and nobody asked for it.")
 
 
