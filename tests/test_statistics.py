@@ -69,7 +69,10 @@ def test_wilson_at_the_ends() -> None:
     assert wilson(1, 10) == pytest.approx((0.01787, 0.40415), abs=1e-5)
 
 
-@pytest.mark.parametrize(("right", "n", "level"), [(2, 1, 0.95), (-1, 1, 0.95), (0, 1, 0.0), (0, 1, 1.0), (0, 1, 1 - 2**-53), (0, 1, 95)])
+@pytest.mark.parametrize(
+    ("right", "n", "level"),
+    [(2, 1, 0.95), (-1, 1, 0.95), (0, 1, 0.0), (0, 1, 1.0), (0, 1, 1 - 2**-53), (0, 1, 95)],
+)
 def test_wilson_refuses_what_is_no_proportion(right: int, n: int, level: float) -> None:
     """More right than there are, and levels outside of 0 to 1."""
     with pytest.raises(Usage):
