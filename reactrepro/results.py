@@ -29,7 +29,7 @@ RESULT_FORMAT = "reactrepro-result/1"
 MAX_RESULTS = 1024 * 1024 * 1024
 """Bytes; the whole HotpotQA dev set is about 8 MB per method."""
 
-JUDGED: tuple[Ended, ...] = ("finish", "step_limit")
+JUDGED: tuple[Ended, ...] = ("finish", "step_limit", "no_answer")
 """How an episode ended whose answer, or lack of one, is the model's: only these are judged."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
