@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..errors import DiskError, ReactReproError
 from ..report.text import problems
-from . import prompts, record, replay, wiki
+from . import fetch, prompts, record, replay, wiki
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -35,7 +35,16 @@ def cli() -> None:
     """
 
 
-for command in (replay.replay, record.record, replay.check, replay.listing, prompts.prompts, wiki.wiki):
+COMMANDS = (
+    replay.replay,
+    record.record,
+    replay.check,
+    replay.listing,
+    prompts.prompts,
+    wiki.wiki,
+    fetch.fetch,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

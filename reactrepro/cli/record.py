@@ -1,14 +1,10 @@
-"""`record`: the only command that talks to servers, and the only one that can cost money."""
+"""`record`: the only command that asks models, and the only one that can cost money."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import signal
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +15,12 @@ from ..report import text
 from ..runs.roots import shown
 from ..visible import lines
 from . import options
+from .underway import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
     from ..runs.episode import Studio
     from ..runs.order import Order
-    from ..runs.record import Recorded, RecordReport
+    from ..runs.record import RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
@@ -31,12 +28,16 @@ MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
+LONG = 80
+"""Characters of a selection beyond which the command that replays it says `all`, which is all that is recorded."""
+
 _DIR = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("task")
-@click.argument("index", nargs=-1, required=True)
+@click.argument("index", nargs=-1)
+@options.picks
 @click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
@@ -66,8 +67,9 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **given: Any) -> int:
     """Record fresh episodes from live servers.
 
-    INDEX is an index, a range (0-9), several of them, or `all`. What is recorded already stays as it is and costs
-    nothing; an episode that was broken off is carried on where it stopped. docs/recording.md tells it all.
+    INDEX is an index, a range (0-9), several of them, or `all`; or --subset, --ids, --seed or --limit say which
+    questions. What is recorded already stays as it is and costs nothing; an episode that was broken off is carried on
+    where it stopped. docs/recording.md tells it all.
 
     \b
     --model: openai/…, anthropic/…, volcengine/…, deepseek/…, or for any
@@ -85,7 +87,8 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
-      reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
+      reactrepro fetch hotpotqa
+      reactrepro record hotpotqa --subset paper500 --limit 10 \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
     """
     from ..runs.record import record as run_record
@@ -96,9 +99,9 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = _Progress(len(order.questions), silent=quiet or json_)
+    bar = Progress(len(order.questions), silent=quiet or json_)
     try:
-        with _stop_on_interrupt(stopped), bar:
+        with stop_on_interrupt(stopped), bar:
             report = run_record(order, made, stopped=stopped, tell=bar.tell)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
@@ -119,7 +122,7 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
     from ..domain import PROFILES, Settings
     from ..runs.order import Order
     from ..runs.questions import questions
-    from ..runs.select import EVERYTHING, words_of
+    from ..runs.select import words_of
     from ..tasks import TASKS
 
     known = TASKS.get(task)()
@@ -139,11 +142,12 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
         api=whom.api,
         **{name: given[name] for name in names},
     )
-    rows = questions(known, index, found.library, given["data"])
+    pick = options.pick(index, given)
+    rows = questions(known, pick, found.library, given["data"])
     order = Order(
         task=known,
         questions=rows,
-        selection=words_of([row.key for row in rows]) if index == (EVERYTHING,) else ",".join(index),
+        selection=",".join(index) if pick.plain else words_of([row.key for row in rows]),
         method=given["method"],
         prompt=given["prompt"],
         target=whom,
@@ -158,10 +162,16 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
     )
     if order.mode == "none":
         return order, None
-    return order, _studio(order, given, found.snapshots, stopped)
+    return order, _studio(order, given, found.snapshots, tuple(found.prompts), stopped)
 
 
-def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], stopped: threading.Event) -> Studio:
+def _studio(
+    order: Order,
+    given: dict[str, Any],
+    snapshots: tuple[Path, ...],
+    prompt_roots: tuple[Path, ...],
+    stopped: threading.Event,
+) -> Studio:
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
     from ..runs.studio import studio
@@ -187,6 +197,7 @@ def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], st
         wiki_mode=given["wiki_mode"],
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
+        prompt_roots=prompt_roots,
     )
 
 
@@ -194,55 +205,6 @@ def _reachable(contact: str | None, site: str, base_url: str | None) -> bool:
     from ..wiki.sites import base_of, is_loopback
 
     return bool(contact) or is_loopback(base_url or base_of(site))
-
-
-class _Progress:
-    """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
-
-    def __init__(self, length: int, *, silent: bool) -> None:
-        self._bar: Any = None
-        self.failed = 0
-        if not silent and sys.stderr.isatty():
-            self._bar = click.progressbar(
-                length=length, label="recording", file=sys.stderr, show_eta=True, show_pos=True, width=24
-            )
-
-    def tell(self, episode: Recorded) -> None:
-        """Count one episode."""
-        self.failed += episode.state == "failed"
-        if self._bar is not None:
-            self._bar.label = f"recording ({self.failed} failed)" if self.failed else "recording"
-            self._bar.update(1)
-
-    def __enter__(self) -> _Progress:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(*error)
-
-
-@contextmanager
-def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C end the recording after the calls under way, and a second one at once."""
-
-    def stop(_number: int, _frame: object) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-        with suppress(OSError):  # not by `click.echo`: the main thread may be in the middle of writing
-            os.write(2, b"\nstopping after the calls under way; once more stops at once.\n")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
@@ -276,7 +238,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
 
 def _replay(report: RecordReport, order: Order) -> str:
     """Return the command that replays what was recorded."""
-    words = ["reactrepro", "replay", report.run.task, order.selection]
+    short = order.selection if len(order.selection) <= LONG else "all"
+    words = ["reactrepro", "replay", report.run.task, short]
     if report.run.method != "react":
         words += ["--method", report.run.method]
     words += ["--run", report.run.name]

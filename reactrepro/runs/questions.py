@@ -1,44 +1,41 @@
-"""Where the questions of a recording come from: the task's own, a data file, or the recordings at hand."""
+"""Where the questions of a recording come from: a data file, the task's own, a fetched data set, or recordings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..cassettes.library import Library
 from ..domain import Question, Task
 from ..errors import Corrupt, ReactReproError, Usage
-from .select import EVERYTHING, keys_of
+from .picks import Pick
 
 MAX_DATA = 256 * 1024 * 1024
 
 
-def questions(task: Task, words: Sequence[str], library: Library, data: Path | None = None) -> tuple[Question, ...]:
-    """Return the questions that *words* name: indexes, ranges, or ``all``.
+def questions(task: Task, pick: Pick, library: Library, data: Path | None = None) -> tuple[Question, ...]:
+    """Return the questions that *pick* asks for, in order.
 
     Args:
         task: the task. One whose questions come with the package has a method ``questions()``.
-        words: as typed.
-        library: recordings, whose questions are known, too.
+        pick: which.
+        library: recordings, whose questions are known where nothing else is.
         data: a file in the form of HotpotQA's development set: a JSON list of objects with ``question`` and
             ``answer``, and ``_id`` where there is one; the index is the place in the list.
 
     Raises:
-        Usage: no words, or a question that nobody knows.
-        Corrupt: the data file is none.
+        Usage: nothing is asked for, or a question that nobody knows.
+        Corrupt: the data file is none, or the fetched one is not as it was published.
     """
     known = _known(task, library, data)
-    if not words:
-        raise Usage(f"say which questions: indexes and ranges (0-9), or {EVERYTHING!r}.")
-    keys = list(known) if list(words) == [EVERYTHING] else keys_of(words)
+    keys = pick.keys({key: question.id for key, question in known.items()})
     missing = [key for key in keys if key not in known]
     if missing or not keys:
         some = ", ".join(list(known)[:5]) + (" …" if len(known) > 5 else "")
         raise Usage(
             f"no question {', '.join(missing[:5])} of {task.name} is at hand; known: {some or 'none'}. "
-            "--data names a file of questions."
+            f"--data names a file of questions.{_fetchable(task, data)}"
         )
     return tuple(known[key] for key in keys)
 
@@ -49,6 +46,8 @@ def _known(task: Task, library: Library, data: Path | None) -> dict[str, Questio
     packaged = getattr(task, "questions", None)
     if packaged is not None:
         return {question.key: question for question in packaged()}
+    if (fetched := _fetched(task)) is not None:
+        return {question.key: question for question in fetched}
     found: dict[str, Question] = {}
     for run in library.runs(task.name):
         for key in run.keys():  # noqa: SIM118 - a run is no mapping
@@ -57,6 +56,23 @@ def _known(task: Task, library: Library, data: Path | None) -> dict[str, Questio
             except ReactReproError:
                 continue  # `check` reports it; a question can come from a sound recording only
     return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+
+
+def _fetched(task: Task) -> tuple[Question, ...] | None:
+    """Return the questions of the task's own data set, where it was fetched."""
+    from ..data import rows
+    from ..data.catalogue import FILES
+    from ..data.folder import data_folder
+
+    return rows.questions(task.name, data_folder()) if task.name in FILES else None
+
+
+def _fetchable(task: Task, data: Path | None) -> str:
+    from ..data.catalogue import FILES
+
+    if data is not None or task.name not in FILES or _fetched(task) is not None:
+        return ""
+    return f" `reactrepro fetch {task.name}` installs the whole data set."
 
 
 def _from_file(path: Path) -> list[Question]:
