@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests import exceptions
@@ -26,6 +26,9 @@ LONGEST = 1800.0
 
 TRIES = 2
 """Attempts at one address, where the transfer breaks off."""
+
+REDIRECTS = 10
+"""Redirects followed, at most."""
 
 _PIECE = 64 << 10
 _BROKEN: tuple[type[Exception], ...] = (OSError, exceptions.BaseHTTPError)  # type: ignore[attr-defined]  # urllib3's
@@ -81,7 +84,10 @@ class _BrokenOff(Exception):
 
 
 class _Session(requests.Session):
-    """A session that signs in nowhere: requests would take passwords from a .netrc, for redirects, too."""
+    """A session that signs in nowhere and leaves redirects alone.
+
+    By itself requests takes passwords from a .netrc, and reads the body of a redirecting answer without bound.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,14 +100,28 @@ class _Session(requests.Session):
             }
         )
 
-    def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
-        """Add none."""
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """See none."""
+
+
+def _answer(session: requests.Session, url: str) -> requests.Response:
+    """Return the answer to *url*, or to what it redirects to; of its body nothing has been read."""
+    for _ in range(REDIRECTS + 1):
+        response = session.get(url, stream=True, timeout=TIMEOUT)
+        if not response.is_redirect:
+            return response
+        response.close()
+        try:
+            url = checked(urljoin(response.url, response.headers["location"]))
+        except (Usage, ValueError):
+            raise InfraError("it redirects to what is no address to fetch from") from None
+    raise InfraError(f"it redirects more than {REDIRECTS} times")
 
 
 def _body(session: requests.Session, url: str, limit: int, tell: Tell) -> bytes:
     began, body, coming = time.monotonic(), bytearray(), False
     try:
-        with session.get(url, stream=True, timeout=TIMEOUT) as response:
+        with _answer(session, url) as response:
             if response.status_code != requests.codes.ok:
                 raise InfraError(f"it answered with status {response.status_code}")
             packed, length = response.headers.get("content-encoding"), response.headers.get("content-length", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -82,6 +83,26 @@ def test_what_is_no_data_set_leaves_nothing(
         for words in (said, SIMPLIFIED, SUM, "reactrepro fetch hotpotqa --file simplified --from FILE"):
             assert words in done.stderr
         assert files(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals there")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_fetch_that_is_ended_leaves_nothing(number: int, code: int, mirror: Mirror, tmp_path: Path) -> None:
+    """By Ctrl-C or by `kill -9`, in the middle of a transfer."""
+    url = mirror.put("/a", Answer(b"[" * 100_000, length=1_000_000, hang=True))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reactrepro", "fetch", "hotpotqa", "--mirror", url],
+        cwd=tmp_path,
+        env=environment() | {"REACTREPRO_DATA": str(tmp_path / "data")},
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert mirror.sent.wait(30)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    assert files(tmp_path) == []
 
 
 def test_a_local_copy_needs_no_network(

@@ -40,6 +40,7 @@ class Mirror:
         address: where, without a slash at its end.
         answers: path -> what it answers: one after the other, the last one for ever.
         asked: the paths asked for, in order; headers in lower case beside each.
+        sent: set once a body was sent.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,7 @@ class Mirror:
         self.answers: dict[str, list[Answer]] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.stopping = threading.Event()
+        self.sent = threading.Event()
 
     def put(self, path: str, *answers: Answer | bytes) -> str:
         """Serve *answers* at *path*; return its URL."""
@@ -77,6 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
         self.wfile.flush()
+        self.mirror.sent.set()
         if answer.hang:
             self.mirror.stopping.wait(20)
 

@@ -186,6 +186,30 @@ def test_redirects_are_followed_and_nobody_is_signed_in(
 
 
 @pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("/a", "it redirects more than 10 times"),
+        ("file:///etc/passwd", "it redirects to what is no address to fetch from"),
+        ("http://me:secret@127.0.0.1:9/", "it redirects to what is no address to fetch from"),
+        ("http://[x", "it redirects to what is no address to fetch from"),
+    ],
+)
+def test_a_redirect_to_nowhere_is_an_infra_error(target: str, message: str, mirror: Mirror, tmp_path: Path) -> None:
+    """In a circle, to a file of this machine, with a password."""
+    url = mirror.put("/a", Answer(b"", 302, {"Location": target}))
+    with pytest.raises(InfraError, match=message) as caught:
+        install.install(small(GOOD, url), tmp_path)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_body_of_a_redirect_is_not_read(mirror: Mirror, tmp_path: Path) -> None:
+    """However long it is."""
+    mirror.put("/b", GOOD)
+    endless = Answer(b"x", 302, {"Location": "/b"}, length=10**12, hang=True)
+    assert install.install(small(GOOD, mirror.put("/a", endless)), tmp_path).path.read_bytes() == GOOD
+
+
+@pytest.mark.parametrize(
     ("url", "message"),
     [
         ("file:///etc/passwd", "no address to fetch from"),
