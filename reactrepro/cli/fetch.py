@@ -169,6 +169,7 @@ def _fetch(
                 made = install(file, data_folder(), local=local, mirrors=mirror, progress=progress)
             except OSError as error:
                 raise DiskError.of(error) from error
+            progress.end()
             done.append(made)
             if not json_:
                 _print(made, quiet=quiet)
@@ -233,7 +234,7 @@ class _Progress:
 
     def asking(self, url: str) -> None:
         """Say which address is asked."""
-        self._end()
+        self.end()
         if not self._silent:
             click.echo(f"asking {url}", err=True)
 
@@ -250,11 +251,12 @@ class _Progress:
 
     def failed(self, url: str, why: str) -> None:
         """Say why an address did not bring the file."""
-        self._end()
+        self.end()
         if not self._silent:
             click.echo(lines(f"  not from there: {why}"), err=True)
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Leave the bar's line, if there is one."""
         if self._bar is not None:
             self._bar.__exit__(None, None, None)
             self._bar = None
@@ -263,4 +265,4 @@ class _Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._end()
+        self.end()

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from reactrepro.cli import record
+from reactrepro.data.subsets import paper500
 from reactrepro.domain import sha256_text
+from reactrepro.runs.record import RecordReport
 from reactrepro.runs.roots import sources
 
 from ..data.mirror import Answer, Mirror, serving
@@ -236,3 +239,11 @@ def test_a_recording_with_a_fetched_prompt_replays_only_where_it_is(lab: Lab, mo
         codes.append(subprocess.run(replay, cwd=lab.root, env=env, capture_output=True, check=False).returncode)
     assert codes == [0, 3]
     assert sources().library.runs(name=lab.run.name)
+
+
+def test_a_long_selection_replays_as_all(lab: Lab) -> None:
+    """The command that replays five hundred scattered rows does not list them; a short selection stays as it is."""
+    lab.record("1")
+    report = RecordReport(lab.run)
+    words = [record._replay(report, lab.order("1", selection=",".join(keys))).split() for keys in ("13", paper500())]
+    assert [line[2:4] for line in words] == [["hotpotqa", "1,3"], ["hotpotqa", "all"]]
