@@ -57,6 +57,17 @@ def filters(command: F) -> F:
     return click.option("--method", metavar="NAME", help="Only this method (react, ...).")(command)
 
 
+def what_ifs(command: F) -> F:
+    """Add --max-steps, --samples and --threshold."""
+    for option in (
+        click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
+        click.option("--samples", type=click.IntRange(1), help="What if the vote were over the first samples only."),
+        click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
+    ):
+        command = option(command)
+    return command
+
+
 def picks(command: F) -> F:
     """Add --subset, --ids, --seed and --limit: `pick` reads them."""
     for option in (

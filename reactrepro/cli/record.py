@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +20,14 @@ from . import options
 from .underway import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
+    from ..domain import Settings
     from ..runs.episode import Studio
     from ..runs.order import Order
     from ..runs.record import RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
+SETTINGS = ("protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples")
 MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
@@ -47,11 +51,16 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--extraction", metavar="NAME", help="How a page becomes text: article or original.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
+@click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@click.option("--prompt", default="paper", show_default=True, metavar="NAME")
+@click.option("--prompt", metavar="NAME", help="Prompts to use; default: the task's (paper; for FEVER plain).")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
-@click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of questions.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your questions: JSON Lines with question and answer (task qa), or a JSON list.",
+)
 @click.option("--site", metavar="NAME", help="Logical name of the wiki; default: the task's, or enwiki.")
 @click.option("--wiki-base-url", metavar="URL", help="index.php of the wiki; default: the site's.")
 @click.option("--wiki-mode", type=click.Choice(MODES), default="once", show_default=True, help="What is fetched.")
@@ -91,23 +100,20 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
       reactrepro record hotpotqa --subset paper500 --limit 10 \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
     """
-    from ..runs.record import record as run_record
-
     stopped = threading.Event()
-    order, made = _order(task, index, given, stopped)
-    if made is not None and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
+    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    order, parts = _orders(task, index, given, found)
+    asks = order.mode != "none"
+    if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = Progress(len(order.questions), silent=quiet or json_)
+    bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
     try:
         with stop_on_interrupt(stopped), bar:
-            report = run_record(order, made, stopped=stopped, tell=bar.tell)
+            report = _record(order, parts, partial(_studio, given=given, found=found, stopped=stopped), found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
-    finally:
-        if made is not None:
-            made.close()
     if json_:
         options.echo_json(_data(report))
     else:
@@ -117,16 +123,37 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     return exit_code(report.problems)
 
 
-def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
+def _record(
+    order: Order, parts: tuple[Order, ...], studio: Callable[[Order], Studio | None], found: Sources, bar: Progress
+) -> RecordReport:
+    from ..runs.record import record
+    from ..runs.record_back_off import BackOffOrder, record_back_off
+
+    if parts:
+        wanted = BackOffOrder(order=order, parts=(parts[0], parts[1]), sources=found)
+        return record_back_off(wanted, studio, stopped=bar.stopped, tell=bar.tell)
+    made = studio(order)
+    try:
+        return record(order, made, stopped=bar.stopped, tell=bar.tell)
+    finally:
+        if made is not None:
+            made.close()
+
+
+def _orders(
+    task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources
+) -> tuple[Order, tuple[Order, ...]]:
+    """Return the order, and for a back-off those of its parts."""
     from ..backends.providers import target
-    from ..domain import PROFILES, Settings
+    from ..cassettes.selection import words_of
+    from ..domain import PROFILES
+    from ..methods import BACK_OFFS
     from ..runs.order import Order
     from ..runs.questions import questions
-    from ..runs.select import words_of
+    from ..runs.settings import part_settings, settings_of
     from ..tasks import TASKS
 
-    known = TASKS.get(task)()
-    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    known, method = TASKS.get(task)(), given["method"]
     whom = target(
         given["model"],
         environment=os.environ,
@@ -135,46 +162,39 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
         base_url=given["base_url"],
         keyless=given["mode"] == "none",
     )
-    names = ("protocol", "extraction", "max_tokens", "temperature")
-    settings = Settings.of(
-        given["profile"],
-        max_steps=given["max_steps"] or known.max_steps,
-        api=whom.api,
-        **{name: given[name] for name in names},
-    )
+    asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
     pick = options.pick(index, given)
     rows = questions(known, pick, found.library, given["data"])
-    order = Order(
-        task=known,
-        questions=rows,
-        selection=",".join(index) if pick.plain else words_of([row.key for row in rows]),
-        method=given["method"],
-        prompt=given["prompt"],
-        target=whom,
-        settings=settings,
-        site=given["site"] or known.site,
-        root=given["cassettes"],
-        snapshot=given["wiki_snapshot"],
-        run=given["run"],
-        mode=given["mode"],
-        connections=given["max_connections"],
-        note=given["note"],
-    )
-    if order.mode == "none":
-        return order, None
-    return order, _studio(order, given, found.snapshots, tuple(found.prompts), stopped)
+    typed = pick.plain and all(row.index is not None for row in rows)
+
+    def order(of: str, settings: Settings, acts: bool) -> Order:
+        return Order(
+            task=known,
+            questions=rows,
+            selection=",".join(index) if typed else words_of([row.key for row in rows]),
+            method=of,
+            prompt=given["prompt"] or known.prompt,
+            target=whom,
+            settings=settings,
+            site=(given["site"] or known.site) if acts else None,
+            root=given["cassettes"],
+            snapshot=given["wiki_snapshot"],
+            run=given["run"],
+            mode=given["mode"],
+            connections=given["max_connections"],
+            note=given["note"],
+        )
+
+    if method in BACK_OFFS:
+        whole, parts = part_settings(method, given["profile"], known, asked)
+        return order(method, whole, True), tuple(order(*part) for part in parts)
+    return order(method, *settings_of(method, given["profile"], known, asked)), ()
 
 
-def _studio(
-    order: Order,
-    given: dict[str, Any],
-    snapshots: tuple[Path, ...],
-    prompt_roots: tuple[Path, ...],
-    stopped: threading.Event,
-) -> Studio:
+def _studio(order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event) -> Studio | None:
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
-    from ..runs.studio import studio
+    from ..runs.studio import Wiki, studio
     from ..wiki.live import WikiClient
     from ..wiki.patience import Clock
     from ..wiki.sites import base_of
@@ -183,28 +203,36 @@ def _studio(
         if stopped.wait(seconds):
             raise Interrupted
 
-    base_url = given["wiki_base_url"] or base_of(order.site)
+    if order.mode == "none":
+        return None
+    wiki = None
+    if order.site is not None:
+        wiki = Wiki(
+            client=WikiClient(
+                given["wiki_base_url"] or base_of(order.site), contact=given["contact"], clock=Clock(sleep=sleep)
+            ),
+            site=order.site,
+            mode=given["wiki_mode"],
+            snapshot=given["wiki_snapshot"],
+            snapshots=found.snapshots,
+        )
     return studio(
         task=order.task,
         target=order.target,
         settings=order.settings,
         method=order.method,
         prompt=order.prompt,
-        client=WikiClient(base_url, contact=given["contact"], clock=Clock(sleep=sleep)),
-        site=order.site,
-        snapshot=given["wiki_snapshot"],
-        snapshots=snapshots,
-        wiki_mode=given["wiki_mode"],
+        wiki=wiki,
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
-        prompt_roots=prompt_roots,
+        prompt_roots=tuple(found.prompts),
     )
 
 
-def _reachable(contact: str | None, site: str, base_url: str | None) -> bool:
+def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
     from ..wiki.sites import base_of, is_loopback
 
-    return bool(contact) or is_loopback(base_url or base_of(site))
+    return site is None or bool(contact) or is_loopback(base_url or base_of(site))
 
 
 def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:

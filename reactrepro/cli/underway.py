@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Progress:
     """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
 
-    def __init__(self, length: int, *, silent: bool) -> None:
+    def __init__(self, length: int, stopped: threading.Event, *, silent: bool) -> None:
         self._bar: Any = None
+        self.stopped = stopped
         self.failed = 0
         if not silent and sys.stderr.isatty():
             self._bar = click.progressbar(

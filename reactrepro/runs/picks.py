@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..cassettes.selection import EVERYTHING, keys_of
 from ..data.subsets import SUBSETS, listed, shuffled
 from ..errors import Corrupt, Usage
-from .select import EVERYTHING, keys_of
 
 MAX_LIST = 16 << 20
 """Bytes of a file of indexes or ids, at most."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..cassettes.library import Library
+from ..data import user_file
 from ..domain import Question, Task
-from ..errors import Corrupt, ReactReproError, Usage
+from ..errors import ReactReproError, Usage
 from .picks import Pick
-
-MAX_DATA = 256 * 1024 * 1024
 
 
 def questions(task: Task, pick: Pick, library: Library, data: Path | None = None) -> tuple[Question, ...]:
@@ -21,15 +19,15 @@ def questions(task: Task, pick: Pick, library: Library, data: Path | None = None
         task: the task. One whose questions come with the package has a method ``questions()``.
         pick: which.
         library: recordings, whose questions are known where nothing else is.
-        data: a file in the form of HotpotQA's development set: a JSON list of objects with ``question`` and
-            ``answer``, and ``_id`` where there is one; the index is the place in the list.
+        data: a file of questions (`data.user_file`). Of JSON Lines, whose questions are keyed by a hash, *pick*'s
+            words may also be places in the file, from 0.
 
     Raises:
         Usage: nothing is asked for, or a question that nobody knows.
         Corrupt: the data file is none, or the fetched one is not as it was published.
     """
     known = _known(task, library, data)
-    keys = pick.keys({key: question.id for key, question in known.items()})
+    keys = _placed(pick.keys({key: question.id for key, question in known.items()}), list(known), data)
     missing = [key for key in keys if key not in known]
     if missing or not keys:
         some = ", ".join(list(known)[:5]) + (" …" if len(known) > 5 else "")
@@ -40,9 +38,17 @@ def questions(task: Task, pick: Pick, library: Library, data: Path | None = None
     return tuple(known[key] for key in keys)
 
 
+def _placed(keys: Sequence[str], known: Sequence[str], data: Path | None) -> list[str]:
+    """Return *keys*, those that are places in a file of hashed questions as the hashes that stand there."""
+    if data is None or all(key.isdecimal() for key in known):
+        return list(keys)
+    places = {str(place): key for place, key in enumerate(known)}
+    return [key if key in known else places.get(key, key) for key in keys]
+
+
 def _known(task: Task, library: Library, data: Path | None) -> dict[str, Question]:
     if data is not None:
-        return {question.key: question for question in _from_file(data)}
+        return {question.key: question for question in user_file.read(data)}
     packaged = getattr(task, "questions", None)
     if packaged is not None:
         return {question.key: question for question in packaged()}
@@ -73,24 +79,3 @@ def _fetchable(task: Task, data: Path | None) -> str:
     if data is not None or task.name not in FILES or _fetched(task) is not None:
         return ""
     return f" `reactrepro fetch {task.name}` installs the whole data set."
-
-
-def _from_file(path: Path) -> list[Question]:
-    try:
-        if path.stat().st_size > MAX_DATA:
-            raise Corrupt(f"{path} is larger than {MAX_DATA} bytes, which no data set here is.")
-        rows: Any = json.loads(path.read_bytes().decode("utf-8-sig"))
-        return [_row(index, row) for index, row in enumerate(rows)]
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise Corrupt(
-            f"{path} is no list of questions ({type(error).__name__}): it needs a JSON list of objects with "
-            "'question' and 'answer'."
-        ) from None
-
-
-def _row(index: int, row: Any) -> Question:
-    text, gold, name = row["question"], row["answer"], row.get("_id")
-    if not isinstance(text, str) or not isinstance(gold, str):
-        raise TypeError
-    text.encode("utf-8"), gold.encode("utf-8")  # a lone surrogate could not be sent
-    return Question(str(index), text, gold, index, name if isinstance(name, str) else None)
