@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..errors import DiskError, ReactReproError
 from ..report.text import problems
-from . import fetch, prompts, record, replay, wiki
+from . import fetch, prompts, record, replay, score, wiki
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -35,16 +35,10 @@ def cli() -> None:
     """
 
 
-COMMANDS = (
-    replay.replay,
-    record.record,
-    replay.check,
-    replay.listing,
-    prompts.prompts,
-    wiki.wiki,
-    fetch.fetch,
-)
-for command in COMMANDS:
+for command in (
+    *(replay.replay, record.record, replay.check, replay.listing),
+    *(score.score, score.compare, prompts.prompts, wiki.wiki, fetch.fetch),
+):
     cli.add_command(command)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,17 +15,15 @@ from ..report import text
 from ..runs.roots import shown
 from ..visible import lines
 from . import options
-from .underway import Progress, stop_on_interrupt
+from .orders import orders, recorded, studio_of
+from .progress import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from ..domain import Settings
-    from ..runs.episode import Studio
     from ..runs.order import Order
     from ..runs.record import RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
-SETTINGS = ("protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples")
 MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
@@ -102,7 +98,7 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     """
     stopped = threading.Event()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
-    order, parts = _orders(task, index, given, found)
+    order, parts = orders(task, index, given, found)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
@@ -111,7 +107,7 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
     try:
         with stop_on_interrupt(stopped), bar:
-            report = _record(order, parts, partial(_studio, given=given, found=found, stopped=stopped), found, bar)
+            report = recorded(order, parts, partial(studio_of, given=given, found=found, stopped=stopped), found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
     if json_:
@@ -121,112 +117,6 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
-
-
-def _record(
-    order: Order, parts: tuple[Order, ...], studio: Callable[[Order], Studio | None], found: Sources, bar: Progress
-) -> RecordReport:
-    from ..runs.record import record
-    from ..runs.record_back_off import BackOffOrder, record_back_off
-
-    if parts:
-        wanted = BackOffOrder(order=order, parts=(parts[0], parts[1]), sources=found)
-        return record_back_off(wanted, studio, stopped=bar.stopped, tell=bar.tell)
-    made = studio(order)
-    try:
-        return record(order, made, stopped=bar.stopped, tell=bar.tell)
-    finally:
-        if made is not None:
-            made.close()
-
-
-def _orders(
-    task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources
-) -> tuple[Order, tuple[Order, ...]]:
-    """Return the order, and for a back-off those of its parts."""
-    from ..backends.providers import target
-    from ..cassettes.selection import words_of
-    from ..domain import PROFILES
-    from ..methods import BACK_OFFS
-    from ..runs.order import Order
-    from ..runs.questions import questions
-    from ..runs.settings import part_settings, settings_of
-    from ..tasks import TASKS
-
-    known, method = TASKS.get(task)(), given["method"]
-    whom = target(
-        given["model"],
-        environment=os.environ,
-        api=given["api"],
-        preferred=PROFILES.get(given["profile"], {}).get("api"),
-        base_url=given["base_url"],
-        keyless=given["mode"] == "none",
-    )
-    asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
-    pick = options.pick(index, given)
-    rows = questions(known, pick, found.library, given["data"])
-    typed = pick.plain and all(row.index is not None for row in rows)
-
-    def order(of: str, settings: Settings, acts: bool) -> Order:
-        return Order(
-            task=known,
-            questions=rows,
-            selection=",".join(index) if typed else words_of([row.key for row in rows]),
-            method=of,
-            prompt=given["prompt"] or known.prompt,
-            target=whom,
-            settings=settings,
-            site=(given["site"] or known.site) if acts else None,
-            root=given["cassettes"],
-            snapshot=given["wiki_snapshot"],
-            run=given["run"],
-            mode=given["mode"],
-            connections=given["max_connections"],
-            note=given["note"],
-        )
-
-    if method in BACK_OFFS:
-        whole, parts = part_settings(method, given["profile"], known, asked)
-        return order(method, whole, True), tuple(order(*part) for part in parts)
-    return order(method, *settings_of(method, given["profile"], known, asked)), ()
-
-
-def _studio(order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event) -> Studio | None:
-    from ..exchanges.retries import Patience
-    from ..exchanges.scrub import secrets_in
-    from ..runs.studio import Wiki, studio
-    from ..wiki.live import WikiClient
-    from ..wiki.patience import Clock
-    from ..wiki.sites import base_of
-
-    def sleep(seconds: float) -> None:
-        if stopped.wait(seconds):
-            raise Interrupted
-
-    if order.mode == "none":
-        return None
-    wiki = None
-    if order.site is not None:
-        wiki = Wiki(
-            client=WikiClient(
-                given["wiki_base_url"] or base_of(order.site), contact=given["contact"], clock=Clock(sleep=sleep)
-            ),
-            site=order.site,
-            mode=given["wiki_mode"],
-            snapshot=given["wiki_snapshot"],
-            snapshots=found.snapshots,
-        )
-    return studio(
-        task=order.task,
-        target=order.target,
-        settings=order.settings,
-        method=order.method,
-        prompt=order.prompt,
-        wiki=wiki,
-        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
-        secrets=secrets_in(os.environ),
-        prompt_roots=tuple(found.prompts),
-    )
 
 
 def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:

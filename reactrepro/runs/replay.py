@@ -122,6 +122,7 @@ class _Replayed:
             turns=tuple(self.llm.turns),
             problems=tuple(problems),
             prompt_changed=self.changed,
+            meta=self.meta,
         )
 
     def _prompt(self, sources: Sources) -> Prompt:

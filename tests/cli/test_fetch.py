@@ -93,16 +93,21 @@ def test_what_is_no_data_set_leaves_nothing(
 def test_a_fetch_that_is_ended_leaves_nothing(number: int, code: int, mirror: Mirror, tmp_path: Path) -> None:
     """By Ctrl-C or by `kill -9`, in the middle of a transfer."""
     url = mirror.put("/a", Answer(b"[" * 100_000, length=1_000_000, hang=True))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "reactrepro", "fetch", "hotpotqa", "--mirror", url],
+    # A shell's background job ignores Ctrl-C, and so do its children, unless they are told otherwise.
+    program = "import signal, reactrepro.__main__ as r; signal.signal(2, signal.default_int_handler); r.main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "fetch", "hotpotqa", "--mirror", url],
         cwd=tmp_path,
         env=environment() | {"REACTREPRO_DATA": str(tmp_path / "data")},
         stderr=subprocess.PIPE,
         encoding="utf-8",
-    )
-    assert mirror.sent.wait(30)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    ) as process:
+        try:
+            assert mirror.sent.wait(30)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=15)
+        finally:
+            process.kill()
     assert process.returncode == code, err
     assert "Traceback" not in err
     assert files(tmp_path) == []

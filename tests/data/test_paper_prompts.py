@@ -65,7 +65,10 @@ def test_the_released_file_gives_the_papers_prompts(
         found = prompts.load("fever", prompt.method, "paper", roots=sources(here=tmp_path).prompts)
         assert found.sha256 == prompt.sha256
         assert len(found.files) == 1
-    assert {line.name for line in prompts.listing(sources(here=tmp_path).prompts) if line.task == "fever"} == {"paper", "plain"}
+    assert {line.name for line in prompts.listing(sources(here=tmp_path).prompts) if line.task == "fever"} == {
+        "paper",
+        "plain",
+    }
     assert "Permission is hereby granted" in notice.read_text(encoding="utf-8")
     assert "VERification" in notice.read_text(encoding="utf-8")
 

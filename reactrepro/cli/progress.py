@@ -1,4 +1,4 @@
-"""While episodes are recorded: a bar that says how far it is, and an interrupt that loses nothing."""
+"""What a long recording shows while it lasts, and how it is stopped."""
 
 from __future__ import annotations
 
