@@ -12,9 +12,10 @@ import click
 
 from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
+from ..runs.picks import NOTHING_ASKED
 from ..runs.roots import shown
 from ..visible import lines
-from . import options
+from . import options, renewing
 from .orders import orders, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
 
@@ -38,7 +39,7 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.argument("task")
 @click.argument("index", nargs=-1)
 @options.picks
-@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
 @click.option("--profile", default="chat", show_default=True, metavar="NAME", help="Conditions: chat or paper.")
@@ -64,6 +65,8 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
+@click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -88,6 +91,10 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     replays, from the first call that differs; all everything anew, at its full
     price each time; none nothing.
 
+    --changed takes a run by --run (and --method) and records what no longer replays under the run's own configuration,
+    from the first call that differs; what still replays is copied. The new run takes over the name when it is
+    complete. Neither INDEX nor --model is given then.
+
     \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
@@ -95,9 +102,15 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
       reactrepro fetch hotpotqa
       reactrepro record hotpotqa --subset paper500 --limit 10 \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
+      reactrepro record pelm --changed --run gemma-3-270m --base-url http://127.0.0.1:8092/v1
     """
     stopped = threading.Event()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    if given["changed"]:
+        return renewing.changed(task, index, given, found, stopped, json_=json_, quiet=quiet)
+    asked = bool(options.pick(index, given))
+    if not asked or given["model"] is None or given["keep"]:
+        raise click.UsageError(_missing(asked, given))
     order, parts = orders(task, index, given, found)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
@@ -117,6 +130,12 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
+
+
+def _missing(asked: bool, given: dict[str, Any]) -> str:
+    if given["keep"]:
+        return "--keep is for --changed."
+    return "say whom to ask by --model." if asked else f"{NOTHING_ASKED}."
 
 
 def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:

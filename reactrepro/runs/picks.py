@@ -10,6 +10,8 @@ from ..cassettes.selection import EVERYTHING, keys_of
 from ..data.subsets import SUBSETS, listed, shuffled
 from ..errors import Corrupt, Usage
 
+NOTHING_ASKED = f"say which questions: indexes and ranges (0-9), {EVERYTHING!r}, or --subset, --ids, --seed, --limit"
+
 MAX_LIST = 16 << 20
 """Bytes of a file of indexes or ids, at most."""
 
@@ -31,6 +33,10 @@ class Pick:
     ids: Path | None = None
     seed: int | None = None
     limit: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked for."""
+        return self != Pick()
 
     @property
     def plain(self) -> bool:
@@ -54,8 +60,8 @@ class Pick:
         ]
         if len(asked) > 1:
             raise Usage(f"{' and '.join(asked)} each say which questions: give one of them.")
-        if not asked and self.seed is None and self.limit is None:
-            raise Usage(f"say which questions: indexes and ranges (0-9), {EVERYTHING!r}, or --subset, --ids, --limit.")
+        if not self:
+            raise Usage(f"{NOTHING_ASKED}.")
         keys = self._chosen(known)
         if self.seed is not None:
             keys = shuffled(keys, self.seed)
