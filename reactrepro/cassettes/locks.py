@@ -45,7 +45,7 @@ def locked(path: Path, *, wait: float = BRIEFLY) -> Iterator[bool]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = FileLock(path, thread_local=False)  # whoever lets it go need not be the thread that took it
     try:
         lock.acquire(timeout=wait, poll_interval=0.02)
     except Timeout:

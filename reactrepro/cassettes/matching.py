@@ -7,6 +7,7 @@ white space and escapes play no part; nothing else is ignored.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 from ..domain import Json
 
-ENDPOINTS: Final = ("chat/completions", "completions", "messages")
+ENDPOINTS: Final = ("chat/completions", "completions", "messages", "responses", "embeddings")
 """Logical endpoints, the longer first: the tail of a path under any provider's prefix."""
 
 
@@ -70,6 +71,21 @@ def same(a: Json, b: Json) -> bool:
     if kind is list:
         return type(b) is list and len(a) == len(b) and all(map(same, a, b))
     return type(b) in (int, float) and bool(a == b)
+
+
+def meaning(text: str) -> str:
+    """Return a text that two JSON texts share exactly when they mean the `same`: for looking requests up.
+
+    Raises:
+        ValueError: *text* is not JSON.
+        RecursionError: it is nested too deep.
+    """
+    return json.dumps(json.loads(text, parse_float=_number), sort_keys=True, separators=(",", ":"))
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def differences(recorded: Json, sent: Json, path: str = "$") -> Iterator[Difference]:
