@@ -65,7 +65,7 @@ class Recording:
         self._under_way: set[Asked] = set()
         self._added = self._saved = self._size = 0
         self._failed: dict[Key, str] = {}
-        self._finished = False
+        self._finished = self._tried = False
         self.error: ReactReproError | None = None
         self._held = ExitStack()
         try:
@@ -168,6 +168,7 @@ class Recording:
             Usage: nothing was asked, or something is under way.
             DiskError: it could not be written.
         """
+        self._tried = True
         with self._lock:
             if self._finished:
                 return
@@ -184,6 +185,11 @@ class Recording:
             self._finished = False
             raise (DiskError.of(problem) if isinstance(problem, OSError) else problem) from None
         self.release()
+
+    def closed(self) -> None:
+        """Note that the connections are closed: the end, if `finish` was tried. Else some SDK closed them too early."""
+        if self._tried:
+            self.release()
 
     def release(self) -> None:
         """Let others record the file."""

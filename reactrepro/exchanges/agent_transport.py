@@ -192,6 +192,7 @@ class RecordTransport(_Recorded):
     def close(self) -> None:
         """Close the connections."""
         self._network.close()
+        self._session.closed()
 
 
 class AsyncRecordTransport(_Recorded):
@@ -240,6 +241,7 @@ class AsyncRecordTransport(_Recorded):
     async def aclose(self) -> None:
         """Close the connections."""
         await self._network.aclose()
+        self._session.closed()
 
 
 # --- streams --------------------------------------------------------------------------------------------------------

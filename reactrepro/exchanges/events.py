@@ -106,9 +106,10 @@ class Events:
             self._ending = True
             return text
         value: Any = json.loads(text)
-        kept = self._scrub(text)
         if isinstance(value, dict) and (value.get("error") or value.get("type") in ("error", "response.failed")):
             self.problem = "a stream with an error inside"
+            return text
+        kept = self._scrub(text)
         self._ending = self._ending or self._is_last(value)
         return kept
 

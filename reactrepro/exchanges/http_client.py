@@ -156,6 +156,11 @@ def _kind(ours: Any, theirs: Any) -> Any:
     return type(ours.__name__, (_Ending, theirs), members)
 
 
+@functools.cache
+def _certificates(httpx: Any) -> Any:
+    return httpx.create_ssl_context()  # 0.1 s, and for each episode a client is made
+
+
 def _network(httpx: Any, kind: Any, transport: Any, session: Recording) -> Any:
     """Return the client that a recording asks through: the SDKs' own limits, and no redirects: keys do not follow them.
 
@@ -163,8 +168,11 @@ def _network(httpx: Any, kind: Any, transport: Any, session: Recording) -> Any:
         Usage: the proxy that the environment names cannot be used.
     """
     limits = httpx.Limits(max_connections=1000, max_keepalive_connections=100)
+    reached = (
+        {"transport": transport, "trust_env": False} if transport is not None else {"verify": _certificates(httpx)}
+    )
     try:
-        return kind(transport=transport, trust_env=transport is None, limits=limits, follow_redirects=False)
+        return kind(limits=limits, follow_redirects=False, **reached)
     except (ValueError, ImportError, httpx.InvalidURL):  # whose words hold the address, maybe a password
         session.release()
         raise Usage(
