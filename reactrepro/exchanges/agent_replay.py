@@ -6,10 +6,12 @@ found by its request alone: equal requests are answered in recorded order, each 
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,24 +24,28 @@ from ..errors import CassetteAbsent, CassetteMiss, ReactReproError
 from .bodies import Answer, content_type, json_or_text
 from .recorded import miss, parsed, refuse_error, refuse_leftover
 
-Key: TypeAlias = tuple[str, str, str]
+Key: TypeAlias = tuple[str, str, bytes]
 """Method, logical endpoint, and what the body means."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Asked:
     """One request, as it is on the wire; equal to none but itself.
 
     Attributes:
-        method, uri: of the request.
-        body: its JSON body, parsed; its text where it is not JSON.
+        method, uri, raw: of the request; its body as bytes.
         key: what it is found by.
     """
 
     method: str
     uri: str
-    body: Json
+    raw: bytes
     key: Key
+
+    @cached_property
+    def body(self) -> Json:
+        """The JSON body, parsed; its text where it is not JSON."""
+        return json_or_text(self.raw)
 
     @property
     def endpoint(self) -> str:
@@ -50,10 +56,10 @@ class Asked:
     def of(cls, method: str, uri: str, body: bytes) -> Asked:
         """Return the request of *method* to *uri* with *body*."""
         try:
-            found = meaning(body.decode("utf-8"))
+            found = meaning(body)
         except (ValueError, RecursionError):
-            found = f"no JSON: {body!r}"
-        return cls(method, uri, json_or_text(body), (method, endpoint(uri), found))
+            found = b"no JSON: " + body
+        return cls(method, uri, body, (method, endpoint(uri), found))
 
 
 class Answers:
@@ -74,8 +80,8 @@ class Answers:
         self.used = [False] * len(interactions)
         self._waiting: defaultdict[Key, deque[int]] = defaultdict(deque)
         for number, made in enumerate(interactions):
-            text = str(parsed(lambda made=made: meaning(made.body), "request", place))  # type: ignore[misc]
-            self._waiting[made.method, endpoint(made.uri), text].append(number)
+            found: bytes = parsed(functools.partial(meaning, made.body), "request", place)
+            self._waiting[made.method, endpoint(made.uri), found].append(number)
 
     def take(self, asked: Asked) -> int | None:
         """Return the number (0-based) of the first unused interaction that answers *asked*, used from now on."""
