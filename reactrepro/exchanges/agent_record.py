@@ -140,7 +140,7 @@ class Recording:
     def events(self, asked: Asked) -> Events:
         """Return what takes the events of a streamed answer; `settle` has to follow."""
         kept, scrubber = KEPT[asked.endpoint], self._scrubber(asked)
-        return Events(lambda text: scrubber.response(text, kept.form), kept.is_last)
+        return Events(lambda text: scrubber.response(text, kept.form), kept.is_last, scrubber.holds)
 
     def settle(self, asked: Asked, headers: Mapping[str, str], events: Events) -> bytes:
         """Record a streamed answer, of which nothing more comes, if it is a reply; return what was held back of it.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..domain import Json
@@ -25,13 +26,17 @@ class Events:
     Args:
         scrub: returns what may be written of an event's JSON; raises ValueError or RecursionError where it is none.
         is_last: tells whether an event is one that only a complete stream has.
+        holds: tells whether a text holds a secret; asked of what the pieces of a stream are put together to.
 
     Attributes:
         problem: why the stream is no complete reply, or will not be; None where it is.
     """
 
-    def __init__(self, scrub: Callable[[str], str], is_last: Callable[[Json], bool]) -> None:
-        self._scrub, self._is_last = scrub, is_last
+    def __init__(
+        self, scrub: Callable[[str], str], is_last: Callable[[Json], bool], holds: Callable[[str], bool]
+    ) -> None:
+        self._scrub, self._is_last, self._holds = scrub, is_last, holds
+        self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._rest = b""
         self._all: list[bytes] = []
         self._held: list[bytes] = []
@@ -59,6 +64,8 @@ class Events:
         self._rest = b""
         if self.problem is None and not self._ending:
             self.problem = "a stream that ended before its end"
+        if any(self._holds("".join(pieces)) for pieces in self._texts.values()):
+            self.problem = "a stream that spells a key"
         return made
 
     def held(self) -> bytes:
@@ -111,7 +118,21 @@ class Events:
             return text
         kept = self._scrub(text)
         self._ending = self._ending or self._is_last(value)
+        for path, piece in _pieces(json.loads(kept), ""):
+            self._texts[path].append(piece)
         return kept
+
+
+def _pieces(value: Json, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts in *value*, each with its place: pieces of one place in one stream make one text."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _pieces(item, path)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _pieces(item, f"{path}[{value.get('index')}].{name}")
 
 
 def _field(line: str) -> str:

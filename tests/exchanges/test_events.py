@@ -19,7 +19,7 @@ KEY = "sk-canary-0711-abcdefgh"
 def events(endpoint: str = "chat/completions") -> Events:
     """What takes the events of a reply of *endpoint*."""
     kept, scrubber = KEPT[endpoint], Scrubber([KEY])
-    return Events(lambda text: scrubber.response(text, kept.form), kept.is_last)
+    return Events(lambda text: scrubber.response(text, kept.form), kept.is_last, scrubber.holds)
 
 
 def passed(data: bytes, *cuts: int, endpoint: str = "chat/completions") -> tuple[bytes, bytes, Events]:
@@ -74,6 +74,17 @@ def test_only_names_and_data_are_kept() -> None:
     first, rest, stream = passed(data, endpoint="messages")
     assert (first, stream.problem) == (b"", None)
     assert rest == b'event: message_stop\ndata: {"type":"message_stop","index":1}\n\n'
+
+
+@pytest.mark.case("B25")
+def test_a_key_in_pieces_is_a_key() -> None:
+    """A server that echoes one token by token gets no recording; pieces of other choices do not tear it apart."""
+    values = []
+    for start in range(0, len(KEY), 4):
+        values += [chunk(KEY[start : start + 4]), chunk("x").replace('"index": 0', '"index": 1')]
+    data = "".join(f"data: {value}\n\n" for value in [*values, chunk("", "stop"), "[DONE]"]).encode()
+    assert passed(data)[2].problem == "a stream that spells a key"
+    assert passed(data.replace(b"sk-c", b"sk-d"))[2].problem is None
 
 
 def test_a_last_event_without_its_blank_line_counts() -> None:
