@@ -181,6 +181,21 @@ class Bench:
         yield Row(f"{name}, in reverse order, per LLM call", median(found["backwards"]), "ms")
         yield Row(f"{name}, by vcrpy's body matcher", median(found["vcrpy"]), "ms")
 
+    def voting(self) -> Iterator[Row]:
+        """The packaged samples and back-offs."""
+        import voting
+
+        found = voting.packaged()
+        sides = {
+            "samples": lambda: voting.voting(found),
+            "back-offs": lambda: voting.back_offs(found),
+            "parts": lambda: voting.parts(found),
+        }
+        times = in_turns(sides, self._size.parts)
+        yield Row("21 samples of one question, replayed", median(times["samples"]), "ms", Goal(3))
+        cost = ratio(times["back-offs"], times["parts"])
+        yield Row("both back-offs: times the cost of replaying their parts", cost, "times", Goal(1.05, required=True))
+
     def agents(self) -> Iterator[Row]:
         """The same calls of an SDK through `http_client` and through `vcr.use_cassette`, files included."""
         import agents
@@ -251,7 +266,7 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching", "agents", "together", "recording")
+NAMES = ("startup", "replay", "reader", "miss", "matching", "voting", "agents", "together", "recording")
 """What can be measured, in order: processes first, while this one is still small."""
 
 
