@@ -89,6 +89,18 @@ class PageChanged(RecordingDiffers):
     kind = "page changed"
 
 
+class PromptChanged(RecordingDiffers):
+    """A prompt is not the one that was recorded with, or not the one that the lock holds."""
+
+    kind = "prompt changed"
+
+
+class RecordingOld(RecordingDiffers):
+    """A recording is older than it may be."""
+
+    kind = "too old"
+
+
 class Usage(ReactReproError):
     """The command or the call is wrong (exit code 2): an unknown name, a range that is none."""
 
@@ -139,6 +151,18 @@ class Corrupt(ReactReproError):
 
     exit_code = 5
     kind = "corrupt"
+
+
+class FormatNewer(Corrupt):
+    """A file has a newer format than this program knows."""
+
+    kind = "newer format"
+
+
+class SecretFound(Corrupt):
+    """A file holds what no recording may: a key, or what only keys look like."""
+
+    kind = "secret"
 
 
 class BudgetExceeded(ReactReproError):

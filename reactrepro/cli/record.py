@@ -116,10 +116,11 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
 
 def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
     from ..backends.providers import target
+    from ..cassettes.names import words_of
     from ..domain import PROFILES, Settings
     from ..runs.order import Order
     from ..runs.questions import questions
-    from ..runs.select import EVERYTHING, words_of
+    from ..runs.select import EVERYTHING
     from ..tasks import TASKS
 
     known = TASKS.get(task)()

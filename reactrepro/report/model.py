@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ..cassettes.model import EpisodeMeta
 from ..cassettes.runs import Run
 from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
 
+STALE = "accepted, not yet recorded"
+"""The class of a recording whose prompt has changed since, where the lock holds the prompt as it is now."""
+
 CLASSES = (
     "ok",
+    STALE,
     "prompt changed",
     "request changed",
     "outcome changed",
     "page changed",
     "tape differs",
     "left over",
+    "too old",
     "missing",
     "infra error",
     "corrupt",
+    "newer format",
+    "secret",
 )
 """Every class, in the order of reports; `check` prints those that occur."""
 
@@ -37,6 +45,8 @@ class EpisodeReport:
         turns: the calls made, the failed one last.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
+        accepted: the lock holds the prompt as it is now: only the recording is to be made anew.
+        recorded: the recording's own block; None where it could not be read.
     """
 
     run: Run
@@ -50,6 +60,8 @@ class EpisodeReport:
     turns: tuple[Turn, ...] = ()
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
+    accepted: bool = False
+    recorded: EpisodeMeta | None = None
 
     @property
     def ok(self) -> bool:
@@ -62,7 +74,9 @@ class EpisodeReport:
         if self.ok:
             return "ok"
         worst = max(self.problems, key=lambda problem: problem.exit_code)
-        return "prompt changed" if self.prompt_changed and worst.exit_code == 1 else worst.kind
+        if self.prompt_changed and worst.exit_code == 1:
+            return STALE if self.accepted else "prompt changed"
+        return worst.kind
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -10,7 +11,7 @@ from .. import prompts
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette
+from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
 from ..domain import Ask, Environment, Outcome, Prompt, Task
@@ -66,7 +67,7 @@ class _Replayed:
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
         self.method = _known(METHODS.get, run.config.method, run)()
         _known(PROTOCOLS.get, self.settings.protocol, run)
-        self.prompt = self._prompt(sources)
+        self.prompt = prompt_now(run, cassette.meta, sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
         self.exchange = _exchange(cassette, self._place(), wire)
         backend = _known(BACKENDS.get, self.settings.api, run)()
@@ -106,14 +107,8 @@ class _Replayed:
             turns=tuple(self.llm.turns),
             problems=tuple(problems),
             prompt_changed=self.changed,
+            recorded=self.meta,
         )
-
-    def _prompt(self, sources: Sources) -> Prompt:
-        name = self.meta.prompt.name
-        try:
-            return prompts.load(self.task.prompt_task, self.run.method, name, roots=sources.prompts)
-        except Usage as error:
-            raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
     def _place(self, remedy: str = "") -> Place:
         causes: tuple[str, ...] = ()
@@ -167,16 +162,42 @@ class _Replayed:
         ]
 
 
+def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
+    """Return the prompt that the episode *meta* was recorded with, as it is now.
+
+    Raises:
+        Absent: it is no longer there.
+        Corrupt: its files cannot be read; or the run's task is unknown.
+    """
+    task: Task = _known(TASKS.get, run.config.task.name, run)()
+    name = meta.prompt.name
+    try:
+        return prompts.load(task.prompt_task, run.method, name, roots=sources.prompts)
+    except Usage as error:
+        file = shown(run.path(meta.key))
+        raise Absent(f"{file} was recorded with the prompt {name!r}, which is not there: {error}") from None
+
+
 def remedy(run: Run, key: str) -> str:
     """Return what to do about an episode that no longer replays, down to the command."""
-    config = run.config
-    words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
-    words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
-    words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
+    if run.config.provenance == "recorded":
+        return f"Restore what changed, or record what no longer fits again:\n    {command(run, key)}"
+    return f"Restore what changed, or record a run of your own under the same conditions:\n    {command(run, key)}"
+
+
+def command(run: Run, words: str) -> str:
+    """Return the command that records the episodes *words* ("0-9,12") of *run* again, under the same conditions."""
+    config, task = run.config, TASKS.get(run.config.task.name)
+    parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
+    parts += ["--method", run.method] * (run.method != "react")
+    parts += ["--prompt", config.prompt] * (config.prompt != "paper")
+    parts += ["--site", str(config.site)] * (config.site not in {None, task.site})
+    parts += ["--profile", config.settings.profile]
+    for name, value in overrides(config).items():
+        parts += [f"--{name.replace('_', '-')}", str(value)]
     if config.provenance == "recorded":
-        words += [f"--run {run.name}", "--mode new_episodes"]
-        return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"
-    return f"Restore what changed, or record a run of your own under the same conditions:\n    {' '.join(words)}"
+        parts += ["--run", run.name, "--mode", "new_episodes"]
+    return shlex.join(parts)
 
 
 def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:

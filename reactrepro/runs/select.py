@@ -21,18 +21,6 @@ EVERYTHING = "all"
 _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?\Z")
 
 
-def words_of(keys: Sequence[str]) -> str:
-    """Return the shortest words that name *keys*: "0-19" for twenty indexes in order."""
-    rows: list[list[str]] = []
-    for key in keys:
-        last = rows[-1][-1] if rows else ""
-        if last.isdecimal() and key.isdecimal() and int(key) == int(last) + 1:
-            rows[-1][1:] = [key]
-        else:
-            rows.append([key])
-    return ",".join("-".join(row) for row in rows)
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Episodes to replay.
