@@ -96,9 +96,17 @@ class PromptChanged(RecordingDiffers):
 
 
 class RecordingOld(RecordingDiffers):
-    """A recording is older than it may be."""
+    """A recording is older than it may be.
+
+    Attributes:
+        time: when it was made, ISO 8601.
+    """
 
     kind = "too old"
+
+    def __init__(self, message: str, time: str = "") -> None:
+        super().__init__(message)
+        self.time = time
 
 
 class Usage(ReactReproError):
@@ -113,6 +121,18 @@ class Absent(ReactReproError):
 
     exit_code = 3
     kind = "missing"
+
+
+class PromptAbsent(Absent):
+    """The prompt that a recording was made with is not there.
+
+    Attributes:
+        name: which prompt: task, name and method.
+    """
+
+    def __init__(self, message: str, name: tuple[str, str, str]) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class CassetteAbsent(Absent):
@@ -160,9 +180,17 @@ class FormatNewer(Corrupt):
 
 
 class SecretFound(Corrupt):
-    """A file holds what no recording may: a key, or what only keys look like."""
+    """A file holds what no recording may: a key, or what only keys look like.
+
+    Attributes:
+        line: on which line of it, where that is known.
+    """
 
     kind = "secret"
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class BudgetExceeded(ReactReproError):

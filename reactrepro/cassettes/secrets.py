@@ -97,7 +97,8 @@ def secret_in_address(uri: str) -> str | None:
     if "@" in parts.netloc:
         return "a user's name before the host"
     for name, value in parse_qsl(parts.query):
-        if value and _SECRET_PARAMETER.fullmatch(name) and not _is_placeholder(value.encode("utf-8", "replace")):
+        known = _PLACEHOLDER.search(value.encode("utf-8", "replace"))
+        if value and _SECRET_PARAMETER.fullmatch(name) and not known:
             return f"the parameter {name!r}"
     return None
 

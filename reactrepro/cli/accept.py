@@ -73,6 +73,9 @@ def _print(done: Acceptance) -> None:
             many = text.counted(change.stale, "recording")
             click.echo(f"  {many} made with another prompt: from now on accepted, not yet recorded.")
         click.echo()
+    if not done.changes and not done.prompts:
+        click.echo("nothing to accept: this project has no prompts and no recordings of its own.")
+        return
     if not done.changes:
         click.echo(f"{done.file} holds these prompts as they are: nothing to accept.")
         return

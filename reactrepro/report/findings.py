@@ -23,7 +23,12 @@ def block(finding: Finding, *, verbose: bool = False) -> str:
     words = body(finding, verbose=verbose)
     if finding.diff:
         words += "\n" + text.indented(finding.diff.rstrip("\n"), 4)
-    return "\n".join([words, *_extent(finding, verbose), *_remedy(finding, verbose)])
+    return words + advice(finding, verbose=verbose)
+
+
+def advice(finding: Finding, *, verbose: bool = False) -> str:
+    """Return how much *finding* touches, and what to do: lines that follow its text, each with a newline before it."""
+    return "".join(f"\n{row}" for row in (*_extent(finding, verbose), *_remedy(finding, verbose)))
 
 
 def body(finding: Finding, *, verbose: bool = False) -> str:
@@ -115,7 +120,8 @@ def finding_dict(finding: Finding, exit_code: int) -> dict[str, Any]:
 
 
 def _extent(finding: Finding, verbose: bool) -> Iterator[str]:
-    if finding.estimate is None and finding.count < 2:
+    said = all(touched.run.label in finding.text for touched in finding.touched)
+    if finding.estimate is None and finding.count < 2 and said:
         return
     rows = finding.touched if verbose else finding.touched[:_ROWS]
     yield f"  It touches {text.counted(finding.count, 'recording')}:"

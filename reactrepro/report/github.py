@@ -14,6 +14,9 @@ from ..visible import lines
 from . import findings
 from .checked import CheckReport
 
+MOST = 100
+"""Findings that a summary shows: GitHub takes one of 1 MiB at most."""
+
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~>@-])")
 
 
@@ -49,14 +52,17 @@ def summary(report: CheckReport) -> str:
     rows += [_escaped(findings.closing(report)), ""]
     if report.findings:
         rows += ["| class | what | recordings |", "| --- | --- | ---: |"]
-        rows += [f"| {_escaped(f.kind)} | {_escaped(f.title)} | {f.count or ''} |" for f in report.findings]
+        rows += [f"| {_escaped(f.kind)} | {_escaped(f.title)} | {f.count or ''} |" for f in report.findings[:MOST]]
         rows.append("")
-    for finding in report.findings:
+    if len(report.findings) > MOST:
+        rows += [f"And {len(report.findings) - MOST} more, which the log has.", ""]
+    for finding in report.findings[:MOST]:
         rows += [
             f"<details><summary>{html.escape(lines(finding.kind))}: {html.escape(lines(finding.subject))}</summary>",
             "",
-            _fenced(lines(findings.block(finding)), "diff" if finding.diff else "text"),
-            "",
+            *_fenced(lines(findings.body(finding)), "text"),
+            *(_fenced(lines(finding.diff.rstrip("\n")), "diff") if finding.diff else ()),
+            *_fenced(lines(findings.advice(finding)).strip("\n"), "text"),
             "</details>",
             "",
         ]
@@ -75,7 +81,9 @@ def _escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", html.escape(" ".join(lines(text).split()), quote=False))
 
 
-def _fenced(text: str, language: str) -> str:
+def _fenced(text: str, language: str) -> list[str]:
+    if not text:
+        return []
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
+    return [f"{fence}{language}", text, fence, ""]

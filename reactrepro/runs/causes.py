@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..cassettes.matching import Difference
 from ..cassettes.mismatch import Mismatch
 from ..cassettes.names import words_of
 from ..domain import Outcome
-from ..errors import CassetteMiss, OutcomeChanged, PromptChanged, ReactReproError, RecordingOld, Usage
+from ..errors import (
+    CassetteMiss,
+    OutcomeChanged,
+    PromptAbsent,
+    PromptChanged,
+    ReactReproError,
+    RecordingOld,
+    Usage,
+)
 from ..report.checked import Estimate, Finding, Touched
 from ..report.model import EpisodeReport
 from .replay import command
+from .roots import nearby
 
 Member = tuple[EpisodeReport, ReactReproError]
 """An episode, and one problem of it."""
@@ -38,14 +47,15 @@ def is_prompt(members: Sequence[Member]) -> bool:
 
 def finding(members: Sequence[Member]) -> Finding:
     """Return what is to be said of a cause that is no changed prompt."""
-    episode, problem = members[0]
+    episode, problem = min(members, key=lambda member: getattr(member[1], "time", ""))  # the oldest; else the first
     found = Finding(
         kind=problem.kind,
         exit_code=problem.exit_code,
         subject=_subject(episode, problem),
-        text=str(problem),
+        text=nearby(str(problem)),
         touched=touched(members),
         file=episode.file,
+        line=getattr(problem, "line", None),
         problem=problem,
     )
     if not isinstance(problem, CassetteMiss):
@@ -103,6 +113,12 @@ def commands(found: Iterable[Touched]) -> tuple[str, ...]:
     return tuple(made)
 
 
+def other_fields(problem: ReactReproError) -> Iterator[str]:
+    """Yield the fields, by JSON path, in which a request differs from the recorded one, long texts aside."""
+    if isinstance(problem, CassetteMiss):
+        yield from (difference.path for difference in problem.mismatch.differences if _is_short(difference))
+
+
 def _cause(episode: EpisodeReport, problem: ReactReproError) -> Hashable:
     run = episode.run.folder
     if is_prompt([(episode, problem)]) and episode.prompt and episode.recorded:
@@ -116,9 +132,11 @@ def _cause(episode: EpisodeReport, problem: ReactReproError) -> Hashable:
         return ("request", run, episode.key)
     if isinstance(problem, OutcomeChanged) and episode.expected and episode.trajectory and episode.score:
         differing = episode.expected.differences(Outcome.computed(episode.trajectory, episode.score))
-        return ("outcome", run, tuple(differing))
+        return ("outcome", tuple(differing))
     if isinstance(problem, RecordingOld):
-        return (problem.kind, run)
+        return problem.kind
+    if isinstance(problem, PromptAbsent):
+        return ("no prompt", problem.name)
     return (problem.kind, str(problem))
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,14 +18,14 @@ from ..errors import CassetteAbsent, ReactReproError, RecordingOld, SecretFound
 from ..report.checked import CheckReport, Finding
 from ..report.model import EpisodeReport
 from ..report.text import counted
-from ..wiki.entries import entries
+from ..wiki.entries import Entry, entries
 from ..wiki.snapshot import SnapshotPages
 from . import causes, pages, stale
 from .leaks import Leaks
 from .locked import Project, unlocked
 from .recordings import beside, is_whole, project_of, recordings
 from .replay import prompt_now, replay_episode
-from .roots import Sources, shown
+from .roots import Sources, nearby, shown
 
 Part: TypeAlias = Literal["prompts", "wiki", "secrets"]
 PARTS: tuple[Part, ...] = ("prompts", "wiki", "secrets")
@@ -151,13 +152,13 @@ class _Check:
                     f"{episode.run.label}, episode {episode.key}: it was recorded on {time:%Y-%m-%d}, which is longer "
                     f"ago than {self.asked.max_age:g} days.\n  Record it again."
                 )
-                problems = (*problems, RecordingOld(text))
+                problems = (*problems, RecordingOld(text, time.isoformat()))
             elif meta is not None and time is None:
                 ageless.append(episode)
             made.append(replace(episode, problems=problems))
         if ageless:
             text = f"{counted(len(ageless), 'recording')} without a time: nobody knows how old it is."
-            some = causes.touched((episode, RecordingOld()) for episode in ageless)
+            some = causes.touched((episode, RecordingOld("")) for episode in ageless)
             self.findings.append(Finding("age unknown", 0, "recordings", text, touched=some, file=ageless[0].file))
         return tuple(made)
 
@@ -172,21 +173,24 @@ class _Check:
         for folder, others in found.items():
             self.findings += [_of_file(shown(folder / name), problem) for name, problem in sorted(others.items())]
         if self.whole:
-            versions = (version for entry in entries(self._snapshots()) for version in entry.versions)
+            versions = (version for entry in self._entries for version in entry.versions)
             self.findings += [_of_file(shown(file), problem) for file, problem in self.leaks.in_pages(versions)]
         return tuple(made)
 
     def _snapshot(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
         known = {e.run.path(e.key): e.recorded.pages for e in episodes if e.recorded is not None}
-        pinned = pages.pins_under(self.sources.library.roots, known)
-        found = list(entries(self._snapshots()))
-        for finding in pages.altered(found, pinned, html=self.asked.only == "wiki"):
+        pinned, complete = pages.pins_under(self.sources.library.roots, known)
+        for finding in pages.altered(self._entries, pinned, html=self.asked.only == "wiki"):
             if finding.text not in told:
                 yield finding
-        yield from pages.unused(found, pinned)
+        if complete:
+            yield from pages.unused(self._entries, pinned)
 
-    def _snapshots(self) -> list[Path]:
-        return [root for root in self.sources.snapshots if root.is_relative_to(self.project.folder)]
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        """What the project's own snapshot holds."""
+        folder = self.project.folder
+        return list(entries([root for root in self.sources.snapshots if root.is_relative_to(folder)]))
 
 
 def _looked_at(
@@ -262,13 +266,25 @@ def _caught(run: Run, key: str, look: Callable[[EpisodeReport], EpisodeReport]) 
 
 
 def _of_file(file: str, problem: ReactReproError) -> Finding:
-    return Finding(problem.kind, problem.exit_code, file, str(problem), file=file, problem=problem)
+    return Finding(
+        kind=problem.kind,
+        exit_code=problem.exit_code,
+        subject=file,
+        text=nearby(str(problem)),
+        file=file,
+        line=getattr(problem, "line", None),
+        problem=problem,
+    )
 
 
 def _provenance(episode: EpisodeReport) -> str:
+    """Return how *episode* came to be; "" where nothing is recorded, or nobody can tell."""
     if episode.recorded is not None:
         return episode.recorded.provenance
-    return ""
+    try:
+        return episode.run.config.provenance if episode.run.path(episode.key).exists() else ""
+    except ReactReproError:
+        return ""
 
 
 def _time(text: str | None) -> datetime | None:

@@ -12,10 +12,8 @@ from ..errors import ReactReproError, SecretFound
 from ..wiki.versions import Version
 from .roots import shown
 
-_THEN = (
-    "Make the key invalid if this file was ever shared, take it out, and record again where it is a recording. "
-    "If it is no secret, `--no-secret HASH` says so."
-)
+_THEN = "Make the key invalid if this file was ever shared, take it out, and record again where it is a recording."
+_UNLESS = "If it is no secret, say so with --no-secret"
 
 
 class Leaks:
@@ -49,7 +47,8 @@ class Leaks:
         if not secrets:
             return None
         more = f"; and {len(secrets) - 1} more" if len(secrets) > 1 else ""
-        return SecretFound(f"{shown(path)}: {secrets[0]}{more}.\n  {_THEN}")
+        text = f"{shown(path)}: {secrets[0]}{more}.\n  {_THEN}\n  {_UNLESS} {secrets[0].digest}."
+        return SecretFound(text, secrets[0].line)
 
     def in_pages(self, versions: Iterable[Version]) -> Iterator[tuple[Path, SecretFound]]:
         """Yield what was found in the metadata of *versions*: in the text of the file, and in its addresses."""

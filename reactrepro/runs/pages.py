@@ -13,17 +13,21 @@ from ..report.checked import Finding
 from ..report.text import counted
 from ..wiki.entries import Entry
 from ..wiki.versions import Version
-from .roots import shown
+from .roots import nearby, shown
 
 _SHOWN = 20
 
 
-def pins_under(roots: Iterable[Path], known: dict[Path, tuple[Pin, ...]]) -> set[tuple[str, str]]:
+def pins_under(roots: Iterable[Path], known: dict[Path, tuple[Pin, ...]]) -> tuple[set[tuple[str, str]], bool]:
     """Return (site, hash) of every page that some recording below *roots* reads; hidden and unfinished ones count.
 
     Args:
         known: the pins of the recordings that are read already, by file.
+
+    Returns:
+        The pages; and whether all recordings could be read, so that no other page is needed.
     """
+    complete = True
     pinned = {(pin.site, pin.sha256) for pins in known.values() for pin in pins}
     for root in roots:
         for folder in {file.parent for file in root.rglob(RUN_FILE)}:
@@ -32,8 +36,8 @@ def pins_under(roots: Iterable[Path], known: dict[Path, tuple[Pin, ...]]) -> set
                     try:
                         pinned |= {(pin.site, pin.sha256) for pin in read_meta(path).pages}
                     except ReactReproError:
-                        continue  # the recordings' own check has told it, or it is not finished
-    return pinned
+                        complete = False  # the recordings' own check tells why
+    return pinned, complete
 
 
 def altered(entries: Iterable[Entry], pinned: set[tuple[str, str]], *, html: bool) -> Iterator[Finding]:
@@ -94,7 +98,7 @@ def _finding(subject: str, problem: ReactReproError) -> Finding:
         kind=problem.kind,
         exit_code=problem.exit_code,
         subject=subject,
-        text=str(problem),
+        text=nearby(str(problem)),
         file=subject,
         problem=problem,
     )

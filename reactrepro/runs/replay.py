@@ -15,7 +15,7 @@ from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
 from ..domain import Ask, Environment, Outcome, Prompt, Task
-from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..errors import CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, PromptAbsent, ReactReproError, Usage
 from ..exchanges.replay import Replay
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
@@ -166,7 +166,7 @@ def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
     """Return the prompt that the episode *meta* was recorded with, as it is now.
 
     Raises:
-        Absent: it is no longer there.
+        PromptAbsent: it is no longer there.
         Corrupt: its files cannot be read; or the run's task is unknown.
     """
     task: Task = _known(TASKS.get, run.config.task.name, run)()
@@ -175,7 +175,8 @@ def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
         return prompts.load(task.prompt_task, run.method, name, roots=sources.prompts)
     except Usage as error:
         file = shown(run.path(meta.key))
-        raise Absent(f"{file} was recorded with the prompt {name!r}, which is not there: {error}") from None
+        text = f"{file} was recorded with the prompt {name!r}, which is not there: {error}"
+        raise PromptAbsent(text, (task.prompt_task, name, run.method)) from None
 
 
 def remedy(run: Run, key: str) -> str:

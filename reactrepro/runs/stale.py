@@ -12,7 +12,8 @@ from ..prompts.lock import address
 from ..prompts.lockdiff import visible_diff
 from ..report.checked import Finding
 from ..report.model import STALE, EpisodeReport
-from .causes import Member, commands, estimate, touched
+from ..report.text import counted
+from .causes import Member, commands, estimate, other_fields, touched
 from .locked import Project, path_of, place_shown, recorded_text
 from .roots import Sources, shown
 
@@ -76,8 +77,7 @@ def prompt_finding(members: Sequence[Member], project: Project) -> Finding:
         f"{name} is not the prompt that was recorded with ({then.sha256[:12]}… then, {now.sha256[:12]}… now).",
         f"  Changed: {' and '.join(files)}.",
     ]
-    if sentence := _lock_sentence(episode, name, project):
-        text.append(f"  {sentence}")
+    text += [f"  {words}" for words in (_lock_sentence(episode, name, project), _besides(members)) if words]
     old = _recorded(members)
     if old is None:
         text.append(f"  What was recorded cannot be read back from {episode.file}; only its hash is known.")
@@ -98,6 +98,16 @@ def prompt_finding(members: Sequence[Member], project: Project) -> Finding:
         problem=members[0][1],
         data={"recorded": then.sha256, "now": now.sha256, "files": files},
     )
+
+
+def _besides(members: Sequence[Member]) -> str:
+    """Say which fields of the requests differ, too, in how many recordings."""
+    paths = [set(other_fields(problem)) for _, problem in members]
+    several = sum(map(bool, paths))
+    if not several:
+        return ""
+    fields = ", ".join(sorted(set[str]().union(*paths)))
+    return f"In {counted(several, 'recording')} the request differs elsewhere, too: {fields}."
 
 
 def _recorded(members: Sequence[Member]) -> str | None:
