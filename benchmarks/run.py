@@ -38,6 +38,8 @@ class Size:
         parts: rounds of everything smaller.
         starts: of processes.
         times: repetitions of what takes less than a millisecond, in one round.
+        gate: generated recordings that are checked.
+        gates: rounds of checking them.
     """
 
     episodes: int = 50
@@ -47,9 +49,11 @@ class Size:
     parts: int = 11
     starts: int = 25
     times: int = 20
+    gate: int = 500
+    gates: int = 5
 
 
-QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1)
+QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1, gate=2, gates=1)
 
 
 class Bench:
@@ -81,6 +85,23 @@ class Bench:
         yield Row('python -c "import click, yaml"', median(found["imports"]), "ms")
         yield Row("reactrepro replay hotpotqa 0", median(found["replay"]), "ms")
         yield Row("start-up: times the imports", ratio(found["replay"], found["imports"]), "times", _STARTUP)
+
+    def gate(self) -> Iterator[Row]:
+        """The gate over a whole evaluation set, in a process of its own."""
+        if sys.platform == "win32":
+            yield Row("reactrepro check", None, "ms", note="no CPU time of children on Windows")
+            return
+        import checking
+
+        workload = make(self._folder / "gate", self._size.gate)
+        sides = {
+            "check": checking.checking(workload),
+            "prompts": checking.checking(workload, "--only", "prompts"),
+        }
+        found = in_turns(sides, self._size.gates, startup.children)
+        note = f"{self._size.gate} recordings"
+        yield Row("reactrepro check", median(found["check"]), "ms", Goal(2000), note)
+        yield Row("reactrepro check --only prompts", median(found["prompts"]), "ms", Goal(1000), note)
 
     def replay(self) -> Iterator[Row]:
         """Whole episodes from files, per LLM call."""
@@ -161,7 +182,7 @@ class Bench:
 
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching")
+NAMES = ("startup", "gate", "replay", "reader", "miss", "matching")
 """What can be measured, in order: processes first, while this one is still small."""
 
 

@@ -21,6 +21,8 @@ import pytest
 from reactrepro.cassettes.model import Cassette
 from reactrepro.cassettes.read import parse_cassette, read_meta
 from reactrepro.cassettes.write import cassette_bytes, seal
+from reactrepro.cli.check import check
+from reactrepro.report.model import CLASSES, STALE
 from reactrepro.wiki.names import folder
 
 from ..world import checkout
@@ -585,3 +587,12 @@ def test_the_gate_is_read_only(project: Copy) -> None:
     before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
     project.run("check")
     assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
+
+
+def test_the_page_on_the_gate_has_every_class() -> None:
+    """docs/gate.md lists each class, and `check --help` names it."""
+    page = (checkout() / "docs" / "gate.md").read_text("utf-8")
+    named = {name for row in re.findall(r"(?m)^\| ([^|]+) \| \d", page) for name in row.split(", ")}
+    assert named >= {*CLASSES, "prompt not locked", "lock without prompt"} - {STALE}
+    helped = " ".join((check.help or "").split())
+    assert [name for name in (*CLASSES, "prompt not locked", "lock without prompt") if name not in helped] == []
