@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DiskError
+from ..errors import DiskError, Usage
 from ..report import episodes as shown_episodes
 from ..report import findings
 from ..visible import lines
@@ -69,6 +69,8 @@ def check(
 
     found = options.layered(cassettes, wiki_snapshot)
     asked = Asked(only=only, max_age=max_age, allow_stale=allow_stale, no_secrets=frozenset(no_secret))
+    if json_ and format_ not in {"text", "json"}:
+        raise Usage(f"--json and --format {format_} exclude each other.")
     format_ = "json" if json_ else format_
     silent = quiet or format_ != "text"
     report = examine(path, found, asked, lambda items: progress(items, None, silent))

@@ -120,7 +120,9 @@ class CheckReport:
     @property
     def besides(self) -> int:
         """How many problems there are that belong to no recording."""
-        return sum(not finding.touched and self.weight(finding) > 0 for finding in self.findings)
+        told = {id(problem) for episode in self.episodes for problem in episode.problems}
+        others = [finding for finding in self.findings if not finding.touched and id(finding.problem) not in told]
+        return sum(self.weight(finding) > 0 for finding in others)
 
     @property
     def warnings(self) -> int:

@@ -75,7 +75,7 @@ def accept(names: Sequence[str], sources: Sources, folder: Path, *, dry_run: boo
         Corrupt: the lock, or a prompt, cannot be read.
         OSError: the lock cannot be written.
     """
-    project = Project(folder, sources)
+    project = Project.at(folder, sources)
     before = dict(project.lock or {})
     episodes = [episode for episode in hashes_of(sources) if project.governs(episode.run)]
     current = project.used(episodes) | project.own()

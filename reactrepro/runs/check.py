@@ -15,6 +15,7 @@ from ..cassettes.runs import RUN_FILE, Run
 from ..cassettes.tapes import read_tape
 from ..domain import Pin
 from ..errors import CassetteAbsent, ReactReproError, RecordingOld, SecretFound
+from ..prompts.lock import LOCK_FILE
 from ..report.checked import CheckReport, Finding
 from ..report.model import EpisodeReport
 from ..report.text import counted
@@ -73,7 +74,7 @@ def examine(path: Path | None, sources: Sources, asked: Asked | None = None, wat
     """
     asked = asked or Asked()
     sources = beside(path, sources)
-    return _Check(path, Project(project_of(path), sources), asked).report(watch)
+    return _Check(path, sources, asked).report(watch)
 
 
 def hashes_of(sources: Sources) -> list[EpisodeReport]:
@@ -87,27 +88,26 @@ def hashes_of(sources: Sources) -> list[EpisodeReport]:
 class _Check:
     """One check under way."""
 
-    def __init__(self, path: Path | None, project: Project, asked: Asked) -> None:
-        self.path, self.project, self.asked = path, project, asked
-        self.sources, self.whole = project.sources, is_whole(path, project.folder)
-        self.leaks = Leaks(asked.no_secrets)
+    def __init__(self, path: Path | None, sources: Sources, asked: Asked) -> None:
+        self.path, self.sources, self.asked = path, sources, asked
         self.findings: list[Finding] = []
+        self.project = self._project(project_of(path))
+        self.whole = is_whole(path, self.project.folder)
+        self.leaks = Leaks(asked.no_secrets)
 
     def report(self, watch: Watch) -> CheckReport:
         """Look at everything once."""
-        lock = self._locked()
         episodes = tuple(watch(_looked_at(self.path, self.sources, self._look)))
         episodes = self._aged(episodes)
         if self._asks("secrets"):
             episodes = self._searched(episodes)
-        if lock:
-            episodes = tuple(stale.marked(episode, self.project) for episode in episodes)
+        episodes = tuple(stale.marked(episode, self.project) for episode in episodes)
         found = [
             stale.prompt_finding(members, self.project) if causes.is_prompt(members) else causes.finding(members)
             for members in causes.by_cause(episodes).values()
         ]
         found.sort(key=lambda finding: "recorded" not in finding.data)  # prompts first
-        if lock and self._asks("prompts"):
+        if self._asks("prompts"):
             found += self._disagreements(episodes, {finding.subject for finding in found})
         if self.whole and self._asks("wiki"):
             found += self._snapshot(episodes, {finding.text for finding in found})
@@ -125,19 +125,25 @@ class _Check:
             return stale.contradicted(_replayed(run, key, sources))
         return _LOOKS[self.asked.only](run, key, sources)
 
-    def _locked(self) -> bool:
-        """Tell whether there is a lock to compare with; one that cannot be read is a finding."""
+    def _project(self, folder: Path) -> Project:
+        """Return the project in *folder*; where its lock cannot be read, that is a finding, and it counts as none."""
         try:
-            return self.project.lock is not None
+            return Project.at(folder, self.sources)
         except ReactReproError as problem:
-            self.findings.append(_of_file(shown(self.project.file), problem))
-            return False
+            self.findings.append(_of_file(shown(folder / LOCK_FILE), problem))
+            return Project(folder, self.sources)
 
     def _disagreements(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
+        if self.project.lock is None:
+            return
         current = self.project.used(episodes)
         if self.whole:
-            current |= self.project.own()
-        return unlocked(self.project, current, told, whole=self.whole)
+            try:
+                current |= self.project.own()
+            except ReactReproError as problem:
+                yield _of_file(shown(self.project.file), problem)
+                return
+        yield from unlocked(self.project, current, told, whole=self.whole)
 
     def _aged(self, episodes: tuple[EpisodeReport, ...]) -> tuple[EpisodeReport, ...]:
         if self.asked.max_age is None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from .. import prompts
 from ..cassettes.model import Cassette
 from ..cassettes.runs import Run
 from ..domain import Prompt, sha256_text
-from ..errors import ReactReproError
+from ..errors import Corrupt, ReactReproError, Usage
 from ..prompts.lock import LOCK_FILE, Locked, address, read
 from ..report.checked import Finding
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from .recordings import CASSETTES
 from .roots import Sources, packaged, shown
 
 _TRIES = 20
@@ -29,28 +29,30 @@ class Project:
     Attributes:
         folder: where ``prompts.lock`` stands, or would.
         sources: what is read from.
+        lock: what the lock holds; None where there is none.
     """
 
     folder: Path
     sources: Sources
+    lock: Mapping[str, Locked] | None = None
+
+    @classmethod
+    def at(cls, folder: Path, sources: Sources) -> Project:
+        """Return the project in *folder*, with its lock.
+
+        Raises:
+            Corrupt: the lock cannot be read.
+        """
+        return cls(folder, sources, read(folder / LOCK_FILE))
 
     @property
     def file(self) -> Path:
         """The lock file, which need not be there."""
         return self.folder / LOCK_FILE
 
-    @cached_property
-    def lock(self) -> Mapping[str, Locked] | None:
-        """What the lock holds; None where there is none.
-
-        Raises:
-            Corrupt: it cannot be read.
-        """
-        return read(self.file)
-
     def governs(self, run: Run) -> bool:
-        """Tell whether the project's lock speaks of *run*: of all but the packaged ones of an installed reactrepro."""
-        return packaged() == self.folder or not run.folder.is_relative_to(packaged())
+        """Tell whether the project's lock speaks of *run*: of all but the packaged ones of another project."""
+        return packaged() == self.folder or not run.folder.is_relative_to(packaged() / CASSETTES)
 
     def own(self) -> dict[str, Prompt]:
         """Return the prompts in the project's own folders, by name: the packaged ones only in reactrepro's checkout.
@@ -175,8 +177,10 @@ def _is_gone(name: str, sources: Sources) -> bool:
     task, prompt, method = name.split("/")
     try:
         prompts.load(task, method, prompt, roots=sources.prompts)
-    except ReactReproError:
+    except Usage:
         return True
+    except Corrupt:
+        return False  # it is there, and cannot be read; that is told elsewhere
     return False
 
 

@@ -22,11 +22,7 @@ _READ = 3
 
 
 def marked(episode: EpisodeReport, project: Project) -> EpisodeReport:
-    """Return *episode*, which knows whether the change of its prompt is accepted.
-
-    Raises:
-        Corrupt: the lock cannot be read.
-    """
+    """Return *episode*, which knows whether the change of its prompt is accepted."""
     prompt = episode.prompt
     if not episode.prompt_changed or prompt is None or not project.governs(episode.run) or project.lock is None:
         return episode

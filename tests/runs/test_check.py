@@ -15,6 +15,7 @@ from reactrepro.cassettes.write import cassette_bytes, seal
 from reactrepro.domain import sha256_text
 from reactrepro.errors import CassetteAbsent, Usage
 from reactrepro.report.checked import CheckReport
+from reactrepro.report.findings import closing
 from reactrepro.report.model import RunReport
 from reactrepro.runs.accept import accept
 from reactrepro.runs.check import Asked, check, examine
@@ -217,10 +218,36 @@ def test_the_packaged_recordings_of_an_installed_reactrepro_are_not_the_projects
     """An upgrade that brings new recordings and prompts turns nobody's gate red."""
     monkeypatch.chdir(world.root)
     accept((), world.sources, world.root)
-    monkeypatch.setattr("reactrepro.runs.locked.packaged", lambda: world.root / "cassettes")
-    text = (world.root / "prompts.lock").read_text("ascii")
-    (world.root / "prompts.lock").write_text(text.split("\n")[0] + "\n", "ascii")
+    other = world.root / "elsewhere"
+    other.mkdir()
+    monkeypatch.setattr("reactrepro.runs.locked.packaged", lambda: world.root)
+    (other / "prompts.lock").write_text("reactrepro-prompts/1\n", "ascii")
+    monkeypatch.chdir(other)
     assert kinds(examine(None, world.sources)) == []
+    assert accept((), world.sources, other).changes == ()
+    (world.root / "prompts.lock").write_text("reactrepro-prompts/1\n", "ascii")
+    assert "prompt not locked" in kinds(examine(world.cassettes, world.sources))
+
+
+def test_a_lock_that_cannot_be_read_hides_nothing_else(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one finding among others; the recordings are compared as if there were none."""
+    monkeypatch.chdir(world.root)
+    sources = prompted(world)
+    (world.root / "prompts.lock").write_bytes(b"\xff")
+    (world.root / "prompts/hotpotqa/own/react.txt").write_bytes(b"Be very brief.\n")
+    assert kinds(examine(None, sources)) == ["prompt changed", "corrupt"]
+    (world.root / "prompts.lock").unlink()
+    accept((), sources, world.root)
+    (world.root / "prompts/hotpotqa/own/react.txt").write_bytes(b"\xff\n")
+    assert kinds(examine(None, sources)) == ["corrupt", "corrupt"]
+
+
+def test_a_run_that_cannot_be_read_counts_once(world: World) -> None:
+    """It is no recording, and no second problem either."""
+    world.new_run("other")
+    (world.cassettes / "hotpotqa/react/other/run.json").write_text("{", "ascii")
+    report = examine(world.cassettes, world.sources, Asked(only="prompts"))
+    assert closing(report) == "3 recordings checked (prompts only): 2 ok, 1 corrupt."
 
 
 def test_without_a_lock_the_recordings_are_the_lock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
