@@ -63,10 +63,7 @@ class Secret:
     digest: str
 
     def __str__(self) -> str:
-        return (
-            f"line {self.line} holds what looks like {self.name} ({self.begins}…, {self.length} characters, "
-            f"sha256 {self.digest})"
-        )
+        return f"holds what looks like {self.name} ({self.begins}…, {self.length} characters, sha256 {self.digest})"
 
 
 def secrets_in_bytes(data: bytes, known: Collection[str] = ()) -> Iterator[Secret]:

@@ -27,7 +27,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 @click.command()
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--only", type=click.Choice(PARTS), help="One part, without a replay: fast.")
-@click.option("--max-age", type=click.FloatRange(0), metavar="DAYS", help="Older recordings are a problem.")
+@click.option("--max-age", type=click.IntRange(0, 36_500), metavar="DAYS", help="Older recordings are a problem.")
 @click.option("--allow-stale", is_flag=True, help="Accepted, not yet recorded: no problem.")
 @click.option("--no-secret", multiple=True, metavar="HASH", help="What looks like a secret and is none; repeatable.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
@@ -39,7 +39,7 @@ def check(
     *,
     path: Path | None,
     only: Any,
-    max_age: float | None,
+    max_age: int | None,
     allow_stale: bool,
     no_secret: tuple[str, ...],
     format_: str,

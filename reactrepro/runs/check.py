@@ -24,7 +24,7 @@ from ..wiki.snapshot import SnapshotPages
 from . import causes, pages, stale
 from .leaks import Leaks
 from .locked import Project, unlocked
-from .recordings import beside, is_whole, project_of, recordings
+from .recordings import CASSETTES, beside, is_whole, project_of, recordings
 from .replay import prompt_now, replay_episode
 from .roots import Sources, nearby, shown
 
@@ -45,7 +45,7 @@ class Asked:
     """
 
     only: Part | None = None
-    max_age: float | None = None
+    max_age: int | None = None
     allow_stale: bool = False
     no_secrets: frozenset[str] = frozenset()
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -130,7 +130,8 @@ class _Check:
         try:
             return Project.at(folder, self.sources)
         except ReactReproError as problem:
-            self.findings.append(_of_file(shown(folder / LOCK_FILE), problem))
+            if self._asks("prompts"):
+                self.findings.append(_of_file(shown(folder / LOCK_FILE), problem))
             return Project(folder, self.sources)
 
     def _disagreements(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
@@ -156,7 +157,7 @@ class _Check:
             if time is not None and time < limit:
                 text = (
                     f"{episode.run.label}, episode {episode.key}: it was recorded on {time:%Y-%m-%d}, which is longer "
-                    f"ago than {self.asked.max_age:g} days.\n  Record it again."
+                    f"ago than {self.asked.max_age} days.\n  Record it again."
                 )
                 problems = (*problems, RecordingOld(text, time.isoformat()))
             elif meta is not None and time is None:
@@ -170,7 +171,8 @@ class _Check:
 
     def _searched(self, episodes: tuple[EpisodeReport, ...]) -> tuple[EpisodeReport, ...]:
         """Return *episodes* with the secrets in their files, and keep those in other files."""
-        found = {run.folder: self.leaks.in_run(run) for run in dict.fromkeys(e.run for e in episodes)}
+        only = None if self.path is None or self.path.is_dir() else episodes[0].key
+        found = {run.folder: self.leaks.in_run(run, only) for run in dict.fromkeys(e.run for e in episodes)}
         made = []
         for episode in episodes:
             problem = found[episode.run.folder].pop(episode.run.path(episode.key).name, None) if episode.key else None
@@ -185,7 +187,8 @@ class _Check:
 
     def _snapshot(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
         known = {e.run.path(e.key): e.recorded.pages for e in episodes if e.recorded is not None}
-        pinned, complete = pages.pins_under(self.sources.library.roots, known)
+        roots = dict.fromkeys([*self.sources.library.roots, self.project.folder / CASSETTES])
+        pinned, complete = pages.pins_under(roots, known)
         for finding in pages.altered(self._entries, pinned, html=self.asked.only == "wiki"):
             if finding.text not in told:
                 yield finding

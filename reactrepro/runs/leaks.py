@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..cassettes.read import MAX_CASSETTE, read_bytes
 from ..cassettes.runs import Run
-from ..cassettes.secrets import Scan, secret_in_address
+from ..cassettes.secrets import Scan, Secret, secret_in_address
 from ..errors import ReactReproError, SecretFound
 from ..wiki.versions import Version
 from .roots import shown
@@ -26,10 +26,11 @@ class Leaks:
     def __init__(self, known: Collection[str] = ()) -> None:
         self._scan = Scan(known)
 
-    def in_run(self, run: Run) -> dict[str, SecretFound]:
-        """Return what was found in the files of *run*, unfinished ones included, by file name."""
+    def in_run(self, run: Run, key: str | None = None) -> dict[str, SecretFound]:
+        """Return what was found in the files of *run*, or of its episode *key*, unfinished ones included, by name."""
+        begins = "" if key is None else f"{key}."
         try:
-            paths = sorted(path for path in run.folder.iterdir() if path.is_file())
+            paths = sorted(path for path in run.folder.iterdir() if path.name.startswith(begins) and path.is_file())
         except OSError:
             return {}
         found = {}
@@ -46,17 +47,22 @@ class Leaks:
             return None
         if not secrets:
             return None
-        more = f"; and {len(secrets) - 1} more" if len(secrets) > 1 else ""
-        text = f"{shown(path)}: {secrets[0]}{more}.\n  {_THEN}\n  {_UNLESS} {secrets[0].digest}."
-        return SecretFound(text, secrets[0].line)
+        return SecretFound(_words(path, secrets, line=True), secrets[0].line)
 
     def in_pages(self, versions: Iterable[Version]) -> Iterator[tuple[Path, SecretFound]]:
-        """Yield what was found in the metadata of *versions*: in the text of the file, and in its addresses."""
+        """Yield what was found in the metadata of *versions*: in any text of it, and in its addresses."""
         for version in versions:
             answer = version.metadata.answer
-            problem = self.in_file(version.path)
-            for address in (answer.base_url, answer.asked, *answer.redirects, answer.final_url):
-                if problem is None and address and (what := secret_in_address(address)):
-                    problem = SecretFound(f"{shown(version.path)}: an address has {what}.\n  {_THEN}")
-            if problem is not None:
-                yield version.path, problem
+            addresses = [a for a in (answer.base_url, answer.asked, *answer.redirects, answer.final_url) if a]
+            titles = [title for view in version.metadata.views.values() for title in view.titles]
+            texts = "\n".join([answer.query, answer.title or "", *addresses, *titles])
+            if secrets := self._scan(texts.encode("utf-8", "surrogatepass")):
+                yield version.path, SecretFound(_words(version.path, secrets, line=False))
+            elif what := next(filter(None, map(secret_in_address, addresses)), None):
+                yield version.path, SecretFound(f"{shown(version.path)}: an address has {what}.\n  {_THEN}")
+
+
+def _words(path: Path, secrets: Sequence[Secret], *, line: bool) -> str:
+    more = f"; and {len(secrets) - 1} more" if len(secrets) > 1 else ""
+    where = f"line {secrets[0].line}" if line else "the metadata"
+    return f"{shown(path)}: {where} {secrets[0]}{more}.\n  {_THEN}\n  {_UNLESS} {secrets[0].digest}."

@@ -284,6 +284,12 @@ def key_in_metadata(project: Copy) -> None:
     )
 
 
+def key_in_a_title(project: Copy) -> None:
+    """A key stands in a page's title."""
+    (path,) = (project.root / "wiki_snapshot/enwiki").glob("ed-wood-*/*.json")
+    project.edit(path.relative_to(project.root).as_posix(), '"title": null', f'"title": "{KEY}"')
+
+
 def unused_page(project: Copy) -> None:
     """The only recording that reads two pages is gone."""
     project.remove(f"{PUBLISHED}/0.yaml")
@@ -377,6 +383,7 @@ CASES = {
     "key-in-an-unfinished-recording": Case(key_beside, 5),
     "key-in-an-address": Case(key_in_an_address, 5),
     "name-and-password-in-metadata": Case(key_in_metadata, 5),
+    "key-in-a-title": Case(key_in_a_title, 5),
     "too-old": Case(nothing, 1, ("--max-age", "0")),
     "young-enough": Case(nothing, 0, ("--max-age", "36500")),
     "unused-page": Case(unused_page, 0),
@@ -448,6 +455,13 @@ def test_a_part_sees_its_own_and_no_more(part: str, seen: set[str], project: Cop
         codes[name] = project.run("check", "--quiet", "--only", part)[0]
         project.restore()
     assert {name for name, code in codes.items() if code} == seen & set(looked)
+
+
+def test_one_recording_is_asked_for_its_own_secrets(project: Copy) -> None:
+    """A key in another recording of the run is another one's problem."""
+    key_beside(project)
+    assert project.run("check", "--quiet", f"{PUBLISHED}/0.yaml")[0] == 0
+    assert project.run("check", "--quiet", PUBLISHED)[0] == 5
 
 
 def test_what_is_no_secret_can_be_said(project: Copy) -> None:
