@@ -27,7 +27,7 @@ from reactrepro.runs.order import Order
 from reactrepro.runs.record import Recorded, RecordReport, record
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
-from reactrepro.runs.studio import studio
+from reactrepro.runs.studio import Wiki, studio
 from reactrepro.tasks import TASKS
 from reactrepro.wiki.live import WikiClient
 
@@ -119,30 +119,35 @@ class Lab:
 
     @contextmanager
     def studio(self, order: Order, **changes: Any) -> Iterator[Studio]:
+        """The studio for *order*, closed at the end."""
+        made = self.made(order, **changes)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    def made(self, order: Order, **changes: Any) -> Studio:
         """The studio for *order*; waits between attempts are short."""
         fields = ("wiki_mode", "patience", "secrets", "snapshots", "prompt_roots")
         given = {name: changes.pop(name) for name in fields if name in changes}
         wiki = {"contact": "tests@example.org", "retries": 1, **changes}
-        made = studio(
+        return studio(
             task=order.task,
             target=order.target,
             settings=order.settings,
             method=order.method,
             prompt=order.prompt,
-            client=WikiClient(self.wiki.base_url, **wiki),
-            site=order.site,
-            snapshot=self.snapshot,
-            **{
-                "snapshots": (),
-                "wiki_mode": "once",
-                "patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10),
-            }
-            | given,
+            wiki=None
+            if order.site is None
+            else Wiki(
+                client=WikiClient(self.wiki.base_url, **wiki),
+                site=order.site,
+                mode=given.pop("wiki_mode", "once"),
+                snapshot=self.snapshot,
+                snapshots=given.pop("snapshots", ()),
+            ),
+            **{"patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10)} | given,
         )
-        try:
-            yield made
-        finally:
-            made.close()
 
     def record(
         self,
@@ -160,7 +165,12 @@ class Lab:
 
     def replay(self, run: Run, key: str, *, wire: bool = False) -> EpisodeReport:
         """Replay an episode."""
-        return replay_episode(run, key, Sources(Library.of([self.cassettes]), (self.snapshot,)), wire=wire)
+        return replay_episode(run, key, self.sources, wire=wire)
+
+    @property
+    def sources(self) -> Sources:
+        """What was recorded, and nothing else."""
+        return Sources(Library.of([self.cassettes]), (self.snapshot,))
 
     # --- in a process of its own ------------------------------------------------------------------------------------
 
@@ -174,8 +184,11 @@ class Lab:
 
     def start(self, *more: str, **variables: str) -> subprocess.Popen[str]:
         """Start the command in this folder."""
+        return self._start(self.words(*more), variables)
+
+    def _start(self, words: list[str], variables: dict[str, str]) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.words(*more),
+            words,
             cwd=self.root,
             env=environment() | variables,
             stdin=subprocess.DEVNULL,
@@ -186,7 +199,11 @@ class Lab:
 
     def command(self, *more: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the command in this folder."""
-        process = self.start(*more, **variables)
+        return self.run_words(self.words(*more), **variables)
+
+    def run_words(self, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run another command in this folder."""
+        process = self._start(words, variables)
         out, err = process.communicate(timeout=60)
         assert "Traceback" not in err, err
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ..errors import Usage
 
@@ -34,18 +33,6 @@ def checked_name(text: str, what: str) -> str:
             "beginning and ending with a letter or a digit."
         )
     return text
-
-
-def words_of(keys: Sequence[str]) -> str:
-    """Return the shortest words that name *keys*: "0-19" for twenty indexes in order."""
-    rows: list[list[str]] = []
-    for key in keys:
-        last = rows[-1][-1] if rows else ""
-        if last.isdecimal() and key.isdecimal() and int(key) == int(last) + 1:
-            rows[-1][1:] = [key]
-        else:
-            rows.append([key])
-    return ",".join("-".join(row) for row in rows)
 
 
 def slug(model: str) -> str:

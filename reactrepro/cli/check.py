@@ -13,7 +13,7 @@ from ..report import episodes as shown_episodes
 from ..report import findings
 from ..visible import lines
 from . import options
-from .replay import overrides_of, print_rows, progress
+from .replay import overrides_of, print_rows
 
 if TYPE_CHECKING:
     from ..report.checked import CheckReport
@@ -73,7 +73,7 @@ def check(
         raise Usage(f"--json and --format {format_} exclude each other.")
     format_ = "json" if json_ else format_
     silent = quiet or format_ != "text"
-    report = examine(path, found, asked, lambda items: progress(items, None, silent))
+    report = examine(path, found, asked, lambda items: options.progress(items, None, silent))
     _WRITERS[format_](report, quiet, verbose)
     return report.exit_code
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,10 @@ import click
 from ..runs.roots import Sources, sources
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+MANY = 20
+"""From so many episodes on, a progress bar is shown where there is a terminal."""
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -55,6 +60,17 @@ def filters(command: F) -> F:
     return click.option("--method", metavar="NAME", help="Only this method (react, ...).")(command)
 
 
+def what_ifs(command: F) -> F:
+    """Add --max-steps, --samples and --threshold."""
+    for option in (
+        click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
+        click.option("--samples", type=click.IntRange(1), help="What if the vote were over the first samples only."),
+        click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
+    ):
+        command = option(command)
+    return command
+
+
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:
     """Return the sources that the two options name, over the ones that are found without them."""
     return sources(tuple(cassettes), tuple(wiki_snapshot))
@@ -63,3 +79,12 @@ def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources
 def echo_json(data: Any) -> None:
     """Print *data* as JSON. ASCII, so that no console can spoil it."""
     click.echo(json.dumps(data, ensure_ascii=True, indent=2))
+
+
+def progress(items: Iterable[T], length: int | None, silent: bool) -> Iterator[T]:
+    """Yield *items*, with a progress bar on the error stream where somebody watches and waits."""
+    if silent or (length is not None and length < MANY) or not sys.stderr.isatty():
+        yield from items
+        return
+    with click.progressbar(items, length=length, label="replaying", file=sys.stderr) as bar:
+        yield from bar

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +14,13 @@ from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
 from ..runs.roots import shown
 from ..visible import lines
-from . import options
+from . import options, renewing
+from .orders import orders, recorded, studio_of
+from .progress import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from ..runs.episode import Studio
     from ..runs.order import Order
-    from ..runs.record import Recorded, RecordReport
+    from ..runs.record import RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
@@ -36,8 +33,8 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("task")
-@click.argument("index", nargs=-1, required=True)
-@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
+@click.argument("index", nargs=-1)
+@click.option("--model", metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
 @click.option("--profile", default="chat", show_default=True, metavar="NAME", help="Conditions: chat or paper.")
@@ -46,11 +43,16 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--extraction", metavar="NAME", help="How a page becomes text: article or original.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
+@click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@click.option("--prompt", default="paper", show_default=True, metavar="NAME")
+@click.option("--prompt", metavar="NAME", help="Prompts to use; default: the task's (paper; for FEVER plain).")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
-@click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of questions.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your questions: JSON Lines with question and answer (task qa), or a JSON list.",
+)
 @click.option("--site", metavar="NAME", help="Logical name of the wiki; default: the task's, or enwiki.")
 @click.option("--wiki-base-url", metavar="URL", help="index.php of the wiki; default: the site's.")
 @click.option("--wiki-mode", type=click.Choice(MODES), default="once", show_default=True, help="What is fetched.")
@@ -58,6 +60,8 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
+@click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -81,30 +85,36 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     replays, from the first call that differs; all everything anew, at its full
     price each time; none nothing.
 
+    --changed takes a run by --run (and --method) and records what no longer replays under the run's own configuration,
+    from the first call that differs; what still replays is copied. The new run takes over the name when it is
+    complete. Neither INDEX nor --model is given then.
+
     \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
       reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
+      reactrepro record pelm --changed --run gemma-3-270m --base-url http://127.0.0.1:8092/v1
     """
-    from ..runs.record import record as run_record
-
     stopped = threading.Event()
-    order, made = _order(task, index, given, stopped)
-    if made is not None and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
+    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    if given["changed"]:
+        return renewing.changed(task, index, given, found, stopped, json_=json_, quiet=quiet)
+    if not index or given["model"] is None or given["keep"]:
+        raise click.UsageError(_missing(index, given))
+    order, parts = orders(task, index, given, found)
+    asks = order.mode != "none"
+    if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = _Progress(len(order.questions), silent=quiet or json_)
+    bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
     try:
-        with _stop_on_interrupt(stopped), bar:
-            report = run_record(order, made, stopped=stopped, tell=bar.tell)
+        with stop_on_interrupt(stopped), bar:
+            report = recorded(order, parts, partial(studio_of, given=given, found=found, stopped=stopped), found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
-    finally:
-        if made is not None:
-            made.close()
     if json_:
         options.echo_json(_data(report))
     else:
@@ -114,136 +124,16 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     return exit_code(report.problems)
 
 
-def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
-    from ..backends.providers import target
-    from ..cassettes.names import words_of
-    from ..domain import PROFILES, Settings
-    from ..runs.order import Order
-    from ..runs.questions import questions
-    from ..runs.select import EVERYTHING
-    from ..tasks import TASKS
-
-    known = TASKS.get(task)()
-    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
-    whom = target(
-        given["model"],
-        environment=os.environ,
-        api=given["api"],
-        preferred=PROFILES.get(given["profile"], {}).get("api"),
-        base_url=given["base_url"],
-        keyless=given["mode"] == "none",
-    )
-    names = ("protocol", "extraction", "max_tokens", "temperature")
-    settings = Settings.of(
-        given["profile"],
-        max_steps=given["max_steps"] or known.max_steps,
-        api=whom.api,
-        **{name: given[name] for name in names},
-    )
-    rows = questions(known, index, found.library, given["data"])
-    order = Order(
-        task=known,
-        questions=rows,
-        selection=words_of([row.key for row in rows]) if index == (EVERYTHING,) else ",".join(index),
-        method=given["method"],
-        prompt=given["prompt"],
-        target=whom,
-        settings=settings,
-        site=given["site"] or known.site,
-        root=given["cassettes"],
-        snapshot=given["wiki_snapshot"],
-        run=given["run"],
-        mode=given["mode"],
-        connections=given["max_connections"],
-        note=given["note"],
-    )
-    if order.mode == "none":
-        return order, None
-    return order, _studio(order, given, found.snapshots, stopped)
+def _missing(index: tuple[str, ...], given: dict[str, Any]) -> str:
+    if given["keep"]:
+        return "--keep is for --changed."
+    return "say whom to ask by --model." if index else "say which questions: indexes and ranges (0-9), or 'all'."
 
 
-def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], stopped: threading.Event) -> Studio:
-    from ..exchanges.retries import Patience
-    from ..exchanges.scrub import secrets_in
-    from ..runs.studio import studio
-    from ..wiki.live import WikiClient
-    from ..wiki.patience import Clock
-    from ..wiki.sites import base_of
-
-    def sleep(seconds: float) -> None:
-        if stopped.wait(seconds):
-            raise Interrupted
-
-    base_url = given["wiki_base_url"] or base_of(order.site)
-    return studio(
-        task=order.task,
-        target=order.target,
-        settings=order.settings,
-        method=order.method,
-        prompt=order.prompt,
-        client=WikiClient(base_url, contact=given["contact"], clock=Clock(sleep=sleep)),
-        site=order.site,
-        snapshot=given["wiki_snapshot"],
-        snapshots=snapshots,
-        wiki_mode=given["wiki_mode"],
-        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
-        secrets=secrets_in(os.environ),
-    )
-
-
-def _reachable(contact: str | None, site: str, base_url: str | None) -> bool:
+def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
     from ..wiki.sites import base_of, is_loopback
 
-    return bool(contact) or is_loopback(base_url or base_of(site))
-
-
-class _Progress:
-    """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
-
-    def __init__(self, length: int, *, silent: bool) -> None:
-        self._bar: Any = None
-        self.failed = 0
-        if not silent and sys.stderr.isatty():
-            self._bar = click.progressbar(
-                length=length, label="recording", file=sys.stderr, show_eta=True, show_pos=True, width=24
-            )
-
-    def tell(self, episode: Recorded) -> None:
-        """Count one episode."""
-        self.failed += episode.state == "failed"
-        if self._bar is not None:
-            self._bar.label = f"recording ({self.failed} failed)" if self.failed else "recording"
-            self._bar.update(1)
-
-    def __enter__(self) -> _Progress:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(*error)
-
-
-@contextmanager
-def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C end the recording after the calls under way, and a second one at once."""
-
-    def stop(_number: int, _frame: object) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-        with suppress(OSError):  # not by `click.echo`: the main thread may be in the middle of writing
-            os.write(2, b"\nstopping after the calls under way; once more stops at once.\n")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return site is None or bool(contact) or is_loopback(base_url or base_of(site))
 
 
 def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:

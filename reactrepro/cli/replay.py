@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
@@ -18,11 +16,6 @@ from ..report.model import EpisodeReport, RunReport
 from ..visible import lines
 from . import options
 
-T = TypeVar("T")
-
-MANY = 20
-"""From so many episodes on, a progress bar is shown where there is a terminal."""
-
 
 @click.command()
 @click.argument("task", required=False)
@@ -30,6 +23,7 @@ MANY = 20
 @options.filters
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
+@options.what_ifs
 @options.locations
 @options.as_json
 @options.quiet
@@ -42,6 +36,9 @@ def replay(
     run: str | None,
     everything: bool,
     wire: bool,
+    max_steps: int | None,
+    samples: int | None,
+    threshold: float | None,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -56,6 +53,9 @@ def replay(
     Recorded replies and pages go once more through today's loop, parser and scoring. Every request has to be the
     recorded one, every recorded reply has to be used, and the outcome has to be the recorded one.
 
+    What if a smaller step limit, fewer samples or another threshold had been set? --max-steps, --samples and
+    --threshold compute it from the recording, without a further call; nothing is compared then.
+
     \b
     Examples:
       reactrepro replay hotpotqa 0
@@ -64,15 +64,19 @@ def replay(
     """
     from ..runs.replay import replay_all
     from ..runs.select import choose
+    from ..runs.what_if import WhatIf
 
+    what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
-    replayed = progress(replay_all(chosen.episodes, found, wire=wire), len(chosen.episodes), quiet or json_)
+    replayed = options.progress(
+        replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
+    )
     report = RunReport(tuple(replayed), chosen.others)
     if json_:
         options.echo_json(_data(report))
     else:
-        _print(report, quiet=quiet, verbose=verbose)
+        _print(report, quiet=quiet, verbose=verbose, what_if=str(what_if))
     return report.exit_code
 
 
@@ -103,7 +107,7 @@ def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tup
     return max((row.problem.exit_code for row in rows if row.problem), default=0)
 
 
-def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
+def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> None:
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
@@ -113,7 +117,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
     for episode in report.episodes:
         for problem in episode.problems:
             click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
-    click.echo(shown_episodes.summary(report.episodes))
+    click.echo(shown_episodes.summary(report.episodes, what_if))
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
         click.echo(f"{report.others} other {fit}; --all replays them.")
@@ -149,12 +153,3 @@ def overrides_of(run: Run) -> dict[str, object] | None:
         return overrides(run.config)
     except ReactReproError:
         return None  # the run's own problem is reported with its episodes
-
-
-def progress(items: Iterable[T], length: int | None, silent: bool) -> Iterator[T]:
-    """Pass *items* on, with a progress bar where there is a terminal and enough to wait for."""
-    if silent or (length is not None and length < MANY) or not sys.stderr.isatty():
-        yield from items
-        return
-    with click.progressbar(items, length=length, label="replaying", file=sys.stderr) as bar:
-        yield from bar

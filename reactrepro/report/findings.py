@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..cassettes.mismatch import describe
-from ..cassettes.names import words_of
+from ..cassettes.selection import words_of
 from ..errors import CassetteMiss
 from . import text
 from .checked import CheckReport, Finding, Touched

@@ -46,6 +46,9 @@ def _causes(report: CheckReport) -> dict[tuple[Run, str], list[Finding]]:
         for touched in finding.touched:
             for key in touched.keys:
                 found.setdefault((touched.run, key), []).append(finding)
+    for episode in report.episodes:
+        for part in episode.parts:
+            found.setdefault((episode.run, episode.key), []).extend(found.get((part.run, part.key), ()))
     return found
 
 

@@ -46,7 +46,8 @@ class EpisodeReport:
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
         accepted: the lock holds the prompt as it is now: only the recording is to be made anew.
-        recorded: the recording's own block; None where it could not be read.
+        parts: the reports of the parts that a composed episode needed.
+        meta: what the recording says of itself; None where the file could not be read.
     """
 
     run: Run
@@ -61,7 +62,8 @@ class EpisodeReport:
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
     accepted: bool = False
-    recorded: EpisodeMeta | None = None
+    parts: tuple[EpisodeReport, ...] = ()
+    meta: EpisodeMeta | None = None
 
     @property
     def ok(self) -> bool:

@@ -108,8 +108,8 @@ def _chosen(names: Sequence[str], known: set[str]) -> set[str]:
 def _change(name: str, line: Locked | None, prompt: Prompt | None, episodes: Sequence[EpisodeReport]) -> Change:
     recorded: dict[str, int] = {}
     for episode in episodes:
-        if episode.recorded is not None:
-            sha256 = episode.recorded.prompt.sha256
+        if episode.meta is not None:
+            sha256 = episode.meta.prompt.sha256
             recorded[sha256] = recorded.get(sha256, 0) + 1
     if prompt is None:
         return Change(name, "removed", line.sha256 if line else None, None, recorded)
@@ -124,7 +124,7 @@ def _change(name: str, line: Locked | None, prompt: Prompt | None, episodes: Seq
 
 def _text(sha256: str, episodes: Sequence[EpisodeReport]) -> str | None:
     for episode in episodes:
-        if episode.recorded is not None and episode.recorded.prompt.sha256 == sha256:
+        if episode.meta is not None and episode.meta.prompt.sha256 == sha256:
             try:
                 text = recorded_text(episode.run.read(episode.key))
             except ReactReproError:

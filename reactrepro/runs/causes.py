@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..cassettes.matching import Difference
 from ..cassettes.mismatch import Mismatch
-from ..cassettes.names import words_of
+from ..cassettes.runs import Run
+from ..cassettes.selection import words_of
 from ..domain import Outcome
 from ..errors import (
     CassetteMiss,
@@ -33,9 +35,12 @@ _SHORT = 200
 def by_cause(episodes: Iterable[EpisodeReport]) -> dict[Hashable, list[Member]]:
     """Return the problems of *episodes*, those of one cause together, in the order in which they were found."""
     causes: dict[Hashable, list[Member]] = {}
-    for episode in episodes:
-        for problem in episode.problems:
-            causes.setdefault(_cause(episode, problem), []).append((episode, problem))
+    seen: set[Hashable] = set()  # a part is looked at by itself, and for each episode that is composed of it
+    for episode, problem in (member for one in episodes for member in _members(one)):
+        cause = _cause(episode, problem)
+        if (cause, episode.run.folder, episode.key) not in seen:
+            seen.add((cause, episode.run.folder, episode.key))
+            causes.setdefault(cause, []).append((episode, problem))
     return causes
 
 
@@ -91,7 +96,7 @@ def estimate(members: Sequence[Member]) -> Estimate:
     rests = []
     for episode, problem in members:
         _, usable, replies = _divergence(episode, problem)
-        fewest = max(1, len(episode.recorded.samples) if episode.recorded else 1)
+        fewest = max(1, len(episode.meta.samples) if episode.meta else 1)
         # A run of another provenance is not carried on: a run of one's own begins at the first call.
         kept = usable if _is_recorded(episode) else 0
         rests.append((fewest, max(fewest, replies - kept)))
@@ -107,10 +112,18 @@ def commands(found: Iterable[Touched]) -> tuple[str, ...]:
     for one, several in keys.values():
         ordered = sorted(several, key=lambda key: (0, int(key), key) if key.isdecimal() else (1, 0, key))
         try:
-            made.append(command(one.run, words_of(ordered)))
+            made.append(_command(one.run, words_of(ordered)))
         except ReactReproError:
             continue
     return tuple(made)
+
+
+def _command(run: Run, words: str) -> str:
+    """Return the command that records *words* of *run* again; what was recorded live is renewed in its own run."""
+    if run.config.provenance != "recorded":
+        return command(run, words)
+    method = ["--method", run.method] * (run.method != "react")
+    return shlex.join(["reactrepro", "record", run.task, "--changed", *method, "--run", run.name])
 
 
 def other_fields(problem: ReactReproError) -> Iterator[str]:
@@ -119,10 +132,23 @@ def other_fields(problem: ReactReproError) -> Iterator[str]:
         yield from (difference.path for difference in problem.mismatch.differences if _is_short(difference))
 
 
+def _members(episode: EpisodeReport) -> Iterator[Member]:
+    """Yield the problems of *episode* with the episode whose they are: of a composed one, the part's.
+
+    What is said of the composed one itself (a part that it needs is missing) is its own.
+    """
+    if not episode.parts:
+        yield from ((episode, problem) for problem in episode.problems)
+        return
+    theirs = [(part, problem) for part in episode.parts for problem in part.problems]
+    for (part, problem), said in zip(theirs, episode.problems, strict=False):
+        yield (part, problem) if problem is said else (episode, said)
+
+
 def _cause(episode: EpisodeReport, problem: ReactReproError) -> Hashable:
     run = episode.run.folder
-    if is_prompt([(episode, problem)]) and episode.prompt and episode.recorded:
-        now, then = episode.prompt, episode.recorded.prompt
+    if is_prompt([(episode, problem)]) and episode.prompt and episode.meta:
+        now, then = episode.prompt, episode.meta.prompt
         return ("prompt", now.task, now.name, now.method, then.sha256, now.sha256, episode.accepted)
     if isinstance(problem, CassetteMiss):
         short = all(map(_is_short, problem.mismatch.differences))
@@ -146,7 +172,7 @@ def _is_short(difference: Difference) -> bool:
 
 def _divergence(episode: EpisodeReport, problem: ReactReproError) -> tuple[int | None, int, int]:
     """Return the first step that diverges, the recorded replies used before it, and all recorded replies."""
-    replies = episode.recorded.interactions.count if episode.recorded else 0
+    replies = episode.meta.interactions.count if episode.meta else 0
     if isinstance(problem, CassetteMiss):
         found: Mismatch = problem.mismatch
         return found.step, found.replayed, found.total
@@ -156,7 +182,7 @@ def _divergence(episode: EpisodeReport, problem: ReactReproError) -> tuple[int |
 
 
 def _is_recorded(episode: EpisodeReport) -> bool:
-    return episode.recorded is not None and episode.recorded.provenance == "recorded"
+    return episode.meta is not None and episode.meta.provenance == "recorded"
 
 
 def _subject(episode: EpisodeReport, problem: ReactReproError) -> str:

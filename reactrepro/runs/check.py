@@ -24,12 +24,14 @@ from ..wiki.snapshot import SnapshotPages
 from . import causes, pages, stale
 from .leaks import Leaks
 from .locked import Project, unlocked
-from .recordings import CASSETTES, beside, is_whole, project_of, recordings
+from .recordings import CASSETTES, beside, is_whole, project_of, recordings, requested
 from .replay import prompt_now, replay_episode
 from .roots import Sources, nearby, shown
 
 Part: TypeAlias = Literal["prompts", "wiki", "secrets"]
 PARTS: tuple[Part, ...] = ("prompts", "wiki", "secrets")
+
+__all__ = ["Asked", "check", "examine", "hashes_of", "report", "requested"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ def examine(path: Path | None, sources: Sources, asked: Asked | None = None, wat
     asked = asked or Asked()
     sources = beside(path, sources)
     return _Check(path, sources, asked).report(watch)
+
+
+def report(run: Run, key: str, problem: ReactReproError | None, sources: Sources) -> EpisodeReport:
+    """Return what came of one of `requested`: its replay, or the problem that it already is."""
+    return _seen(run, key, problem, sources, _replayed)
 
 
 def hashes_of(sources: Sources) -> list[EpisodeReport]:
@@ -152,7 +159,7 @@ class _Check:
         limit = self.asked.now - timedelta(days=self.asked.max_age)
         made, ageless = [], []
         for episode in episodes:
-            meta, problems = episode.recorded, episode.problems
+            meta, problems = episode.meta, episode.problems
             time = _time(meta.time) if meta is not None else None
             if time is not None and time < limit:
                 text = (
@@ -186,7 +193,7 @@ class _Check:
         return tuple(made)
 
     def _snapshot(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
-        known = {e.run.path(e.key): e.recorded.pages for e in episodes if e.recorded is not None}
+        known = {e.run.path(e.key): e.meta.pages for e in episodes if e.meta is not None}
         roots = dict.fromkeys([*self.sources.library.roots, self.project.folder / CASSETTES])
         pinned, complete = pages.pins_under(roots, known)
         for finding in pages.altered(self._entries, pinned, html=self.asked.only == "wiki"):
@@ -206,10 +213,19 @@ def _looked_at(
     path: Path | None, sources: Sources, look: Callable[[Run, str, Sources], EpisodeReport]
 ) -> Iterator[EpisodeReport]:
     for run, key, problem in recordings(path, sources):
-        if problem is None:
-            yield look(run, key, sources)
-        else:
-            yield EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
+        yield _seen(run, key, problem, sources, look)
+
+
+def _seen(
+    run: Run,
+    key: str,
+    problem: ReactReproError | None,
+    sources: Sources,
+    look: Callable[[Run, str, Sources], EpisodeReport],
+) -> EpisodeReport:
+    if problem is None:
+        return look(run, key, sources)
+    return EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
 
 
 def _replayed(run: Run, key: str, sources: Sources) -> EpisodeReport:
@@ -221,22 +237,24 @@ def _replayed(run: Run, key: str, sources: Sources) -> EpisodeReport:
 
 def _prompts(run: Run, key: str, sources: Sources) -> EpisodeReport:
     def look(report: EpisodeReport) -> EpisodeReport:
+        run = report.run
         meta = read_meta(run.path(key))
         prompt = prompt_now(run, meta, sources)
         changed = prompt.sha256 != meta.prompt.sha256
-        return stale.compared(replace(report, prompt=prompt, prompt_changed=changed, recorded=meta))
+        return stale.compared(replace(report, prompt=prompt, prompt_changed=changed, meta=meta))
 
     return _caught(run, key, look)
 
 
 def _wiki(run: Run, key: str, sources: Sources) -> EpisodeReport:
     def look(report: EpisodeReport) -> EpisodeReport:
+        run = report.run
         meta = read_meta(run.path(key))
         if meta.tape is not None:
             read_tape(run.tape_path(key), meta.tape.sha256)
         sites = dict.fromkeys(pin.site for pin in meta.pages)
         problems = [one for site in sites for one in _page_problems(run, site, meta.pages, sources)]
-        return replace(report, recorded=meta, problems=tuple(problems))
+        return replace(report, meta=meta, problems=tuple(problems))
 
     return _caught(run, key, look)
 
@@ -253,8 +271,9 @@ def _page_problems(run: Run, site: str, pins: Iterable[Pin], sources: Sources) -
 
 def _secrets(run: Run, key: str, sources: Sources) -> EpisodeReport:
     def look(report: EpisodeReport) -> EpisodeReport:
+        run = report.run
         try:
-            return replace(report, recorded=run.read(key).meta)
+            return replace(report, meta=run.read(key).meta)
         except SecretFound:
             raise
         except ReactReproError:
@@ -269,9 +288,25 @@ _LOOKS = {"prompts": _prompts, "wiki": _wiki, "secrets": _secrets}
 def _caught(run: Run, key: str, look: Callable[[EpisodeReport], EpisodeReport]) -> EpisodeReport:
     report = EpisodeReport(run, key, shown(run.path(key)))
     try:
+        if run.config.parts:
+            return _of_parts(
+                run, tuple(_caught(part, key, look) for part in run.parts() if part.path(key).exists()), key
+            )
         return look(report)
     except ReactReproError as problem:
         return replace(report, problems=(problem,))
+
+
+def _of_parts(run: Run, parts: tuple[EpisodeReport, ...], key: str) -> EpisodeReport:
+    """Return the report on an episode that is composed of others: what is wrong with them is wrong with it."""
+    return EpisodeReport(
+        run,
+        key,
+        shown(run.folder / RUN_FILE),
+        problems=tuple(problem for part in parts for problem in part.problems),
+        prompt_changed=any(part.prompt_changed for part in parts),
+        parts=parts,
+    )
 
 
 def _of_file(file: str, problem: ReactReproError) -> Finding:
@@ -288,8 +323,8 @@ def _of_file(file: str, problem: ReactReproError) -> Finding:
 
 def _provenance(episode: EpisodeReport) -> str:
     """Return how *episode* came to be; "" where nothing is recorded, or nobody can tell."""
-    if episode.recorded is not None:
-        return episode.recorded.provenance
+    if episode.meta is not None:
+        return episode.meta.provenance
     try:
         return episode.run.config.provenance if episode.run.path(episode.key).exists() else ""
     except ReactReproError:

@@ -5,7 +5,9 @@ A run has one configuration. Whoever asks for another gets another run; an old o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,10 +17,11 @@ from ..cassettes.model import RUN_FORMAT, RunConfig, TaskRef
 from ..cassettes.names import checked_name, run_name
 from ..cassettes.read import read_run
 from ..cassettes.runs import RUN_FILE, Run
+from ..cassettes.selection import keys_of
 from ..cassettes.write import replace_file, run_bytes
 from ..domain import Question, Settings, Task
 from ..errors import CassetteAbsent, DiskError, ReactReproError, Usage
-from .select import keys_of
+from ..methods import method_or_back_off
 
 Mode = Literal["once", "new_episodes", "all", "none"]
 
@@ -40,7 +43,7 @@ class Order:
         method, prompt: names.
         target: whom to ask.
         settings: the conditions.
-        site: logical name of the wiki.
+        site: logical name of the wiki; None for a method that does not act.
         root: the ``cassettes`` folder that is written to.
         snapshot: the ``wiki_snapshot`` folder that is written to, to be cleared of litter; None to leave it alone.
         run: name of the run; None for the model's slug.
@@ -48,6 +51,8 @@ class Order:
             recorded anew from the first call that differs, too. ``all``: everything anew. ``none``: nothing.
         connections: how many episodes are recorded at a time.
         note: where the run comes from.
+        parts: of a back-off, method -> "method/run".
+        supersedes: id of the run that this one is to replace.
     """
 
     task: Task
@@ -57,13 +62,15 @@ class Order:
     prompt: str
     target: Target
     settings: Settings
-    site: str
+    site: str | None
     root: Path
     snapshot: Path | None = None
     run: str | None = None
     mode: Mode = "once"
     connections: int = 1
     note: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    supersedes: str | None = None
 
     @property
     def config(self) -> RunConfig:
@@ -80,12 +87,24 @@ class Order:
             provenance="recorded",
             selection=self.selection,
             note=self.note,
+            parts=dict(self.parts),
+            supersedes=self.supersedes,
+            rules=rules_of(self.method),
         )
 
     @property
     def folder(self) -> Path:
         """The folder of the method's runs."""
         return self.root / checked_name(self.task.name, "task") / checked_name(self.method, "method")
+
+
+def rules_of(method: str) -> tuple[str, ...]:
+    """Return the decisions that *method* takes where the released code has none.
+
+    Raises:
+        Usage: unknown method.
+    """
+    return method_or_back_off(method).rules
 
 
 def prepare(order: Order) -> Run:
@@ -108,11 +127,63 @@ def prepare(order: Order) -> Run:
             if config != there:
                 replace_file(run.folder / RUN_FILE, run_bytes(config))
             clear_run(run.folder)
-        if order.snapshot is not None:
+            _ = run.config  # read now, when it certainly stands there; see `withdraw`
+        if order.snapshot is not None and order.site is not None:
             clear_old(order.snapshot / order.site)
     except OSError as error:
         raise DiskError.of(error) from error
     return run
+
+
+def confirm(order: Order, run: Run) -> None:
+    """Assert that *run* still stands as `prepare` returned it; a lock in its folder is held.
+
+    Another recorder may have withdrawn it in between. Then it is made again.
+
+    Raises:
+        Usage: its name went to another configuration in between.
+        ReactReproError: as `prepare`.
+    """
+    with suppress(CassetteAbsent):
+        if read_run(run.folder / RUN_FILE).settings_sha256() == run.config.settings_sha256():
+            return
+    prepare(replace(order, run=run.name))
+
+
+def withdraw(order: Order, run: Run) -> None:
+    """Remove *run* again where nothing came of it: it would hide the run of its name in a lower layer.
+
+    Only a ``run.json`` goes that stands alone and is what this very order would write: so nothing is lost, whoever
+    made it. A recorder that has begun there in between holds a lock file there, so that the folder stays; one that
+    is about to begin looks by `confirm`.
+    """
+    folder = order.folder / run.name
+    with suppress(OSError), locked(order.folder / FOLDER_LOCK) as held:
+        if held and [path.name for path in folder.iterdir()] == [RUN_FILE]:
+            _remove(folder, run_bytes(order.config))
+    with suppress(OSError):
+        order.folder.rmdir()
+        order.folder.parent.rmdir()
+
+
+def _remove(folder: Path, content: bytes) -> None:
+    file = folder / RUN_FILE
+    if file.read_bytes() != content:
+        return
+    file.unlink()
+    try:
+        folder.rmdir()
+    except OSError:
+        replace_file(file, content)
+
+
+def named(order: Order) -> Run:
+    """Return the run that `prepare` would make, or find, and touch nothing.
+
+    Raises:
+        Usage: the run named explicitly has another configuration.
+    """
+    return _chosen(order)[0]
 
 
 def find(order: Order) -> Run:

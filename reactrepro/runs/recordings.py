@@ -10,10 +10,10 @@ from typing import TypeAlias
 from ..cassettes.library import DEFAULT_FILE
 from ..cassettes.names import is_key
 from ..cassettes.runs import EPISODE, RUN_FILE, Run
+from ..cassettes.selection import EVERYTHING, keys_of
 from ..errors import CassetteAbsent, Corrupt, InfraError, ReactReproError, Usage
 from ..tasks import TASKS
 from .roots import Sources, shown
-from .select import EVERYTHING, keys_of
 
 CASSETTES = "cassettes"
 
@@ -74,17 +74,21 @@ def _episodes(path: Path | None, sources: Sources) -> Iterator[Found]:
         return
     runs = sources.library.runs() if path is None else [Run.at(file.parent) for file in sorted(path.rglob(RUN_FILE))]
     for run in runs:
-        yield from _of_run(run)
+        yield from requested(run)
     for folder in [path] if path is not None else sources.library.roots:
         yield from _strays(folder)
     if path is None:
         yield from _defaults(sources)
 
 
-def _of_run(run: Run) -> Iterator[Found]:
-    keys = run.keys()
+def requested(run: Run) -> Iterator[Found]:
+    """Yield every episode that *run* holds or was asked for: (run, key, why it cannot be replayed or None).
+
+    What ended in an infra error, and what the selection asks for and is not there, comes with that problem. A run whose
+    configuration cannot be read is one problem with an empty key.
+    """
     try:
-        wanted = _wanted(run)
+        keys, wanted = run.keys(), _wanted(run)
     except ReactReproError as error:
         yield run, "", error
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
@@ -14,16 +14,20 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
-from ..domain import Ask, Environment, Outcome, Prompt, Task
+from ..domain import Ask, Environment, Json, Method, Outcome, Prompt, Task
 from ..errors import CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, PromptAbsent, ReactReproError, Usage
+from ..exchanges.follow import Follow
 from ..exchanges.replay import Replay
+from ..judged import ClosedBook
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from .compose import composed
 from .listing import overrides
-from .play import judge, play
+from .play import judge, play, scored
 from .roots import Sources, shown
+from .what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from ..exchanges.wire import Wire
@@ -31,25 +35,33 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def replay_all(episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False) -> Iterator[EpisodeReport]:
+def replay_all(
+    episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+) -> Iterator[EpisodeReport]:
     """Replay one episode after the other; every problem is in its report, none is raised."""
     for run, key in episodes:
-        yield replay_episode(run, key, sources, wire=wire)
+        yield replay_episode(run, key, sources, wire=wire, what_if=what_if)
 
 
-def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) -> EpisodeReport:
+def replay_episode(
+    run: Run, key: str, sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+) -> EpisodeReport:
     """Replay one episode. No network, no key, no data set; every problem is in the report, none is raised.
 
     Args:
-        run, key: which.
+        run, key: which. A run that is composed of others replays theirs.
         sources: where pages and prompts are read from.
         wire: send each request through the provider's SDK, answered at its transport, instead of looking it up.
+        what_if: what is to be computed otherwise than it was recorded.
     """
     file = shown(run.path(key))
     try:
-        _ = run.config  # one that cannot be read says more than an absent episode
-        cassette = run.read(key)
-        return _Replayed(run, cassette, sources, file, wire).report()
+        if run.config.parts:  # a configuration that cannot be read says more than an absent episode
+            return composed(
+                run, key, lambda part: replay_episode(part, key, sources, wire=wire, what_if=what_if), what_if.threshold
+            )
+        make = _wire if wire else Replay
+        return _Replayed(run, run.read(key), sources, make, what_if=what_if).report(compared=what_if == AS_RECORDED)
     except CassetteAbsent:
         problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
     except ReactReproError as error:
@@ -57,25 +69,68 @@ def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) 
     return EpisodeReport(run, key, file, problems=(problem,))
 
 
+def follow_episode(run: Run, key: str, sources: Sources, *, prompt: str | None = None) -> Followed:
+    """Play one episode with its recorded replies in recorded order, whatever is asked: no result, but a look ahead.
+
+    Args:
+        run, key, sources: as for `replay_episode`.
+        prompt: the prompt to show it with, in place of the recorded one.
+
+    Raises:
+        Usage: *run* is composed of others, whose prompts are its parts'; or no such prompt.
+        ReactReproError: the recording cannot be read.
+    """
+    if run.config.parts:
+        raise Usage(f"{run.label} has no prompts of its own: follow {' or '.join(p.label for p in run.parts())}.")
+    followed = _Replayed(run, run.read(key), sources, Follow, prompt=prompt)
+    report = followed.report(compared=False)
+    assert isinstance(followed.exchange, Follow)  # noqa: S101 - it was made so
+    return Followed(report, tuple(followed.exchange.recorded))
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a look ahead shows.
+
+    Attributes:
+        report: the turns, with the prompts as they would be sent, and the trajectory that the recorded replies make.
+            Its problem, where there is one, is where the recorded replies end.
+        recorded: for each turn that was answered, the request body that was recorded at its place.
+    """
+
+    report: EpisodeReport
+    recorded: tuple[Json, ...]
+
+
 class _Replayed:
     """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
 
-    def __init__(self, run: Run, cassette: Cassette, sources: Sources, file: str, wire: bool) -> None:
-        self.run, self.cassette, self.file = run, cassette, file
-        self.meta, self.settings = cassette.meta, run.config.settings
+    def __init__(
+        self,
+        run: Run,
+        cassette: Cassette,
+        sources: Sources,
+        make: Callable[[Cassette, Place], Replay | Wire | Follow],
+        *,
+        what_if: WhatIf = AS_RECORDED,
+        prompt: str | None = None,
+    ) -> None:
+        self.run, self.cassette, self.what_if = run, cassette, what_if
+        self.file = shown(run.path(cassette.meta.key))
+        self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
-        self.method = _known(METHODS.get, run.config.method, run)()
+        self.method: Method = _known(METHODS.get, run.config.method, run)()
         _known(PROTOCOLS.get, self.settings.protocol, run)
-        self.prompt = prompt_now(run, cassette.meta, sources)
+        self.prompt = prompt_now(run, cassette.meta, sources, prompt)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
-        self.exchange = _exchange(cassette, self._place(), wire)
+        self.exchange = make(cassette, self._place())
         backend = _known(BACKENDS.get, self.settings.api, run)()
         ask = Ask(run.config.model, self.settings.max_tokens, self.settings.temperature, cassette.meta.sent)
         self.llm = BackendLlm(backend, self.exchange, ask)
         self.env = self._environment(sources)
 
-    def report(self) -> EpisodeReport:
+    def report(self, *, compared: bool) -> EpisodeReport:
         problems: list[ReactReproError] = []
         trajectory, score = None, None
         try:
@@ -88,9 +143,13 @@ class _Replayed:
                 env=self.env,
                 settings=self.settings,
             )
-            for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
-                problems.extend(_caught(finish))
-            problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+            if compared:
+                for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
+                    problems.extend(_caught(finish))
+                problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+            else:
+                trajectory = self.what_if.first_samples(trajectory, self.llm.turns)
+                score = scored(self.task, trajectory, self.question)
         except CassetteMiss as error:
             problems.append(CassetteMiss(replace(error.mismatch, place=self._place(remedy(self.run, self.meta.key)))))
         except ReactReproError as error:
@@ -107,7 +166,7 @@ class _Replayed:
             turns=tuple(self.llm.turns),
             problems=tuple(problems),
             prompt_changed=self.changed,
-            recorded=self.meta,
+            meta=self.meta,
         )
 
     def _place(self, remedy: str = "") -> Place:
@@ -122,6 +181,8 @@ class _Replayed:
 
     def _environment(self, sources: Sources) -> Environment:
         opening = self.task.opening(self.question)
+        if not self.method.acts:
+            return ClosedBook(opening, judge(self.task, self.question))
         if self.meta.tape is not None:
             from ..tape import environment
 
@@ -162,21 +223,24 @@ class _Replayed:
         ]
 
 
-def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
-    """Return the prompt that the episode *meta* was recorded with, as it is now.
+def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources, other: str | None = None) -> Prompt:
+    """Return the prompt that the episode *meta* was recorded with, as it is now; or the one named *other*.
 
     Raises:
         PromptAbsent: it is no longer there.
-        Corrupt: its files cannot be read; or the run's task is unknown.
+        Usage: there is none named *other*.
+        Corrupt: its files cannot be read; or the run's task or method is unknown.
     """
     task: Task = _known(TASKS.get, run.config.task.name, run)()
-    name = meta.prompt.name
+    method: Method = _known(METHODS.get, run.config.method, run)()
+    name = other or meta.prompt.name
     try:
-        return prompts.load(task.prompt_task, run.method, name, roots=sources.prompts)
+        return prompts.load(task.prompt_task, method.prompt, name, roots=sources.prompts)
     except Usage as error:
-        file = shown(run.path(meta.key))
-        text = f"{file} was recorded with the prompt {name!r}, which is not there: {error}"
-        raise PromptAbsent(text, (task.prompt_task, name, run.method)) from None
+        if name != meta.prompt.name:
+            raise
+        text = f"{shown(run.path(meta.key))} was recorded with the prompt {name!r}, which is not there: {error}"
+        raise PromptAbsent(text, (task.prompt_task, name, method.prompt)) from None
 
 
 def remedy(run: Run, key: str) -> str:
@@ -201,9 +265,7 @@ def command(run: Run, words: str) -> str:
     return shlex.join(parts)
 
 
-def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:
-    if not wire:
-        return Replay(cassette, place)
+def _wire(cassette: Cassette, place: Place) -> Wire:
     from ..exchanges.wire import Wire  # vcrpy and, once it sends, an SDK: seconds of imports
 
     return Wire(cassette, place)

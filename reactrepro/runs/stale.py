@@ -23,6 +23,10 @@ _READ = 3
 
 def marked(episode: EpisodeReport, project: Project) -> EpisodeReport:
     """Return *episode*, which knows whether the change of its prompt is accepted."""
+    if episode.parts:
+        parts = tuple(marked(part, project) for part in episode.parts)
+        changed = [part.accepted for part in parts if part.prompt_changed]
+        return replace(episode, parts=parts, accepted=bool(changed) and all(changed))
     prompt = episode.prompt
     if not episode.prompt_changed or prompt is None or not project.governs(episode.run) or project.lock is None:
         return episode
@@ -32,16 +36,16 @@ def marked(episode: EpisodeReport, project: Project) -> EpisodeReport:
 
 def compared(episode: EpisodeReport) -> EpisodeReport:
     """Return *episode* as it stands by the hash of its prompt alone, with nothing replayed."""
-    if episode.prompt is None or episode.recorded is None or not episode.prompt_changed:
+    if episode.prompt is None or episode.meta is None or not episode.prompt_changed:
         return episode
-    then, now = episode.recorded.prompt.sha256, episode.prompt.sha256
+    then, now = episode.meta.prompt.sha256, episode.prompt.sha256
     text = f"{episode.run.label}, episode {episode.key}: the prompt was {then[:12]}… and is {now[:12]}… now."
     return replace(episode, problems=(*episode.problems, PromptChanged(text)))
 
 
 def contradicted(episode: EpisodeReport) -> EpisodeReport:
     """Return *episode* with what its file says of prompt and question and what its own contents deny."""
-    meta = episode.recorded
+    meta = episode.meta
     if meta is None or episode.question is None:
         return episode
     problems = list(episode.problems)
@@ -63,7 +67,7 @@ def contradicted(episode: EpisodeReport) -> EpisodeReport:
 def prompt_finding(members: Sequence[Member], project: Project) -> Finding:
     """Return what is to be said of a prompt that changed since *members* were recorded with it."""
     episode = members[0][0]
-    now, recorded = episode.prompt, episode.recorded
+    now, recorded = episode.prompt, episode.meta
     if now is None or recorded is None:
         raise AssertionError("a prompt that changed is known, then and now")
     name, then = address(now.task, now.name, now.method), recorded.prompt

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from ..wiki.recording import LivePages, Mode
 from ..wiki.snapshot import SnapshotPages
 from .episode import Studio
 
-PACKAGES = {"chat": "openai", "completions": "openai", "messages": "anthropic"}
+PACKAGES = {"messages": "anthropic"}
+"""The SDKs that send to an endpoint; for all others it is OpenAI's."""
 
 
 class ResumedPages:
@@ -73,6 +75,47 @@ class ResumedPages:
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class Wiki:
+    """The wiki of a recording.
+
+    Attributes:
+        client: asks it.
+        site: its logical name.
+        mode: when it is asked.
+        snapshot, snapshots: the snapshot folder that is written to, and those that are read.
+    """
+
+    client: WikiClient
+    site: str
+    mode: Mode
+    snapshot: Path
+    snapshots: tuple[Path, ...]
+
+    def pages(self, extraction: str) -> Callable[[Mapping[str, str], bool], ResumedPages]:
+        """Return what makes the pages of one episode; see `Studio.pages`.
+
+        Raises:
+            Usage: an unsafe or contradictory site.
+        """
+
+        def make(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
+            live = LivePages(
+                self.client,
+                site=self.site,
+                extraction=extraction,
+                root=self.snapshot,
+                roots=self.snapshots,
+                mode=self.mode,
+            )
+            roots = tuple(dict.fromkeys((self.snapshot, *self.snapshots)))
+            anew = lenient and self.mode == "all"
+            return ResumedPages({} if anew else pins, roots, self.site, extraction, live, lenient=lenient)
+
+        make({}, False)  # what is wrong with the site is an error before anything is asked
+        return make
+
+
 def studio(
     *,
     task: Task,
@@ -80,11 +123,7 @@ def studio(
     settings: Settings,
     method: str,
     prompt: str,
-    client: WikiClient,
-    site: str,
-    snapshot: Path,
-    snapshots: tuple[Path, ...],
-    wiki_mode: Mode,
+    wiki: Wiki | None,
     patience: Patience,
     secrets: Iterable[str] = (),
     prompt_roots: tuple[Path, ...] = (),
@@ -95,8 +134,7 @@ def studio(
         task, method, prompt: whose prompt.
         target: whom to ask.
         settings: the conditions.
-        client, site, wiki_mode: the wiki, its logical name, and when it is asked.
-        snapshot, snapshots: the snapshot folder that is written to, and those that are read.
+        wiki: where pages come from; None for a method that does not act.
         patience: how failed calls are tried again.
         secrets: what must not be written, beside the key.
         prompt_roots: folders searched for the prompt before the packaged one.
@@ -105,32 +143,23 @@ def studio(
         Usage: unknown method, protocol, prompt, API or site; a name that must not be written.
         InfraError: the installed SDK cannot be recorded.
     """
-    METHODS.get(method)
     PROTOCOLS.get(settings.protocol)
-    text: Prompt = prompts.load(task.prompt_task, method, prompt, roots=prompt_roots)
+    text: Prompt = prompts.load(task.prompt_task, METHODS.get(method)().prompt, prompt, roots=prompt_roots)
     backend = BACKENDS.get(settings.api)()
     asked = Ask("self-check", settings.max_tokens, settings.temperature)
     self_check(backend.endpoint, backend.request("self-check", ("\nObservation 1:",), asked))
     model = _model(backend.endpoint, target, patience, secrets)
 
-    def pages(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
-        live = LivePages(
-            client, site=site, extraction=settings.extraction, root=snapshot, roots=snapshots, mode=wiki_mode
-        )
-        roots = tuple(dict.fromkeys((snapshot, *snapshots)))
-        anew = lenient and wiki_mode == "all"
-        return ResumedPages({} if anew else pins, roots, site, settings.extraction, live, lenient=lenient)
-
     def close() -> None:
         model.close()
-        client.close()
+        if wiki is not None:
+            wiki.client.close()
 
-    pages({}, False)  # an unsafe or contradictory site is an error before anything is asked
     return Studio(
         model=model,
-        pages=pages,
+        pages=None if wiki is None else wiki.pages(settings.extraction),
         prompt=text,
-        versions=_versions(settings.api),
+        versions=_versions(backend.endpoint),
         git_commit=_commit(),
         host=target.host,
         close=close,
@@ -156,9 +185,9 @@ def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[
     return model
 
 
-def _versions(api: str) -> dict[str, str]:
+def _versions(endpoint: str) -> dict[str, str]:
     found = {"reactrepro": __version__, "python": platform.python_version()}
-    for package in (PACKAGES[api], "httpx2", "vcrpy", "requests", "selectolax"):
+    for package in (PACKAGES.get(endpoint, "openai"), "httpx2", "vcrpy", "requests", "selectolax"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
