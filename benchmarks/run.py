@@ -39,6 +39,8 @@ class Size:
         parts: rounds of everything smaller.
         starts: of processes.
         times: repetitions of what takes less than a millisecond, in one round.
+        gate: generated recordings that are checked.
+        gates: rounds of checking them.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
         agents: episodes of an agent that is not ours.
@@ -52,6 +54,8 @@ class Size:
     parts: int = 11
     starts: int = 25
     times: int = 20
+    gate: int = 500
+    gates: int = 5
     recorded: int = 10
     recordings: int = 7
     agents: int = 10
@@ -67,6 +71,8 @@ QUICK = Size(
     parts=1,
     starts=1,
     times=1,
+    gate=2,
+    gates=1,
     recorded=2,
     recordings=1,
     agents=1,
@@ -104,6 +110,23 @@ class Bench:
         yield Row('python -c "import click, yaml"', median(found["imports"]), "ms")
         yield Row("reactrepro replay hotpotqa 0", median(found["replay"]), "ms")
         yield Row("start-up: times the imports", ratio(found["replay"], found["imports"]), "times", _STARTUP)
+
+    def gate(self) -> Iterator[Row]:
+        """The gate over a whole evaluation set, in a process of its own."""
+        if sys.platform == "win32":
+            yield Row("reactrepro check", None, "ms", note="no CPU time of children on Windows")
+            return
+        import checking
+
+        workload = make(self._folder / "gate", self._size.gate)
+        sides = {
+            "check": checking.checking(workload),
+            "prompts": checking.checking(workload, "--only", "prompts"),
+        }
+        found = in_turns(sides, self._size.gates, startup.children)
+        note = f"{self._size.gate} recordings"
+        yield Row("reactrepro check", median(found["check"]), "ms", Goal(2000), note)
+        yield Row("reactrepro check --only prompts", median(found["prompts"]), "ms", Goal(1000), note)
 
     def replay(self) -> Iterator[Row]:
         """Whole episodes from files, per LLM call."""
@@ -266,7 +289,7 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching", "voting", "agents", "together", "recording")
+NAMES = ("startup", "gate", "replay", "reader", "miss", "matching", "voting", "agents", "together", "recording")
 """What can be measured, in order: processes first, while this one is still small."""
 
 

@@ -31,6 +31,7 @@ EXACT = [
     "cassettes/hotpotqa/default",
     "reactrepro/tasks/data/pelm.jsonl",
     "live/encyclopedia/sarn.wiki",
+    "prompts.lock",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/article.txt",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/page.html.gz",
     "tests/__snapshots__/test_prompts/test_prompt[0].txt",

@@ -16,7 +16,7 @@ import msgspec
 
 from .. import domain
 from ..domain import Json
-from ..errors import Corrupt
+from ..errors import Corrupt, FormatNewer
 
 RUN_FORMAT = "reactrepro-run/1"
 EPISODE_FORMAT = "reactrepro-episode/1"
@@ -304,13 +304,14 @@ def check_format(found: Any, expected: str, path: Path | None) -> None:
     """Refuse *found* unless it is the format and version *expected* ("reactrepro-run/1").
 
     Raises:
-        Corrupt: another format, or a version that this program does not know.
+        FormatNewer: a version that this program does not know.
+        Corrupt: another format.
     """
     if found == expected:
         return
     name, _, version = expected.partition("/")
     if isinstance(found, str) and found.startswith(name + "/") and found[len(name) + 1 :].isdecimal():
-        raise Corrupt(
+        raise FormatNewer(
             f"{path}: format {found!r}, and this program reads up to version {version}. "
             "It was written by a newer reactrepro: update reactrepro."
         )

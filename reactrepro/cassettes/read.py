@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..errors import CassetteAbsent, Corrupt
-from .fast import NotCanonical, fast
+from ..errors import CassetteAbsent, Corrupt, SecretFound
+from .fast import NotCanonical, fast, head
 from .model import (
     EPISODE_FORMAT,
     EXCHANGE_FORMAT,
@@ -30,6 +30,7 @@ from .model import (
     check_format,
 )
 from .model import interactions_sha256 as _sha256
+from .secrets import secret_in_address
 
 MAX_CASSETTE = 64 * 1024 * 1024
 """Bytes; a self-consistency episode of 21 samples is about 0.2 MB."""
@@ -49,6 +50,8 @@ SECRET_HEADERS = frozenset(
     }
 )
 """Headers that no recording may hold. Our own recorder keeps none but the content type."""
+
+_THEN = "Make the key invalid if this file was published, and record the episode again."
 
 T = TypeVar("T")
 
@@ -111,6 +114,22 @@ def read_run(path: Path) -> RunConfig:
     data = json_object(read_bytes(path, MAX_RUN), path)
     check_format(data.get("format"), RUN_FORMAT, path)
     return convert(data, RunConfig, path)
+
+
+def read_meta(path: Path) -> EpisodeMeta:
+    """Read the block of one episode's file and nothing else of it: what stands below is not checked.
+
+    Raises:
+        CassetteAbsent: there is no such file.
+        Corrupt: its block is not what the format says, or of a newer version.
+    """
+    data = read_bytes(path, MAX_CASSETTE)
+    try:
+        block = head(data)
+    except NotCanonical:
+        return parse_cassette(data, path).meta
+    check_format(block.get("format"), EPISODE_FORMAT, path)
+    return convert(block, EpisodeMeta, path)
 
 
 def parse_cassette(data: bytes, path: Path | None) -> Cassette:
@@ -190,10 +209,11 @@ def _check(meta: EpisodeMeta | ExchangeMeta, interactions: tuple[Interaction, ..
     for number, interaction in enumerate(interactions, 1):
         for name in (*interaction.request_headers, *interaction.response_headers):
             if name.lower() in SECRET_HEADERS:
-                raise Corrupt(
-                    f"{path}: interaction {number} has the header {name!r}, which holds a secret or an account. "
-                    "Make the key invalid if this file was published, and record the episode again."
+                raise SecretFound(
+                    f"{path}: interaction {number} has the header {name!r}, which holds a secret or an account. {_THEN}"
                 )
+        if what := secret_in_address(interaction.uri):
+            raise SecretFound(f"{path}: the address of interaction {number} has {what}. {_THEN}")
     if _sha256(interactions) != meta.interactions.sha256:
         raise Corrupt(
             f"{path}: its interactions are not the ones that were saved (the hash differs): a request or a reply was "

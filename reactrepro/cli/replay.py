@@ -1,7 +1,8 @@
-"""`replay`, `check` and `list`."""
+"""`replay` and `list`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -79,47 +80,6 @@ def replay(
     return report.exit_code
 
 
-@click.command()
-@click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-@options.locations
-@options.as_json
-@options.quiet
-@options.verbose
-def check(
-    *,
-    path: Path | None,
-    cassettes: tuple[Path, ...],
-    wiki_snapshot: tuple[Path, ...],
-    json_: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
-    """Replay everything and report by class; exit 0 only if all is well.
-
-    PATH is one recording (0.yaml), a run's folder, or any folder above; without it, every recording at hand is
-    checked.
-
-    \b
-    Classes: ok, prompt changed, request changed, outcome changed, page changed,
-    tape differs, left over, missing, infra error, corrupt.
-    """
-    from ..runs.check import check as run_check
-
-    found = options.layered(cassettes, wiki_snapshot)
-    report = RunReport(tuple(options.progress(run_check(path, found), None, quiet or json_)))
-    if json_:
-        options.echo_json({**_data(report), "counts": report.counts})
-        return report.exit_code
-    for episode in report.episodes:
-        if not episode.ok:
-            click.echo(f"{episode.kind}: {lines(_message(episode, verbose))}\n")
-    if not quiet:
-        _print_rows(report)
-    counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
-    click.echo(f"{text.counted(len(report.episodes), 'recording')} checked: {counts}.")
-    return report.exit_code
-
-
 @click.command("list")
 @click.argument("task", required=False)
 @options.locations
@@ -151,9 +111,9 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
-        click.echo("\n" + shown_episodes.result_table(one, _overrides(one.run) or {}) + "\n")
+        click.echo("\n" + shown_episodes.result_table(one, overrides_of(one.run) or {}) + "\n")
     elif not quiet and one is None:
-        _print_rows(report)
+        print_rows(report.episodes)
     for episode in report.episodes:
         for problem in episode.problems:
             click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
@@ -163,18 +123,14 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
         click.echo(f"{report.others} other {fit}; --all replays them.")
 
 
-def _print_rows(report: RunReport) -> None:
+def print_rows(episodes: Sequence[EpisodeReport]) -> None:
     """Print one line per episode, and per run its conditions."""
-    click.echo(shown_episodes.rows(report.episodes) + "\n")
-    for run in dict.fromkeys(episode.run for episode in report.episodes):
-        if (overrides := _overrides(run)) is not None:
-            of_run = [episode for episode in report.episodes if episode.run == run]
+    click.echo(shown_episodes.rows(episodes) + "\n")
+    for run in dict.fromkeys(episode.run for episode in episodes):
+        if (overrides := overrides_of(run)) is not None:
+            of_run = [episode for episode in episodes if episode.run == run]
             click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
     click.echo()
-
-
-def _message(episode: EpisodeReport, verbose: bool) -> str:
-    return "\n".join(_words(problem, verbose) for problem in episode.problems)
 
 
 def _words(problem: ReactReproError, verbose: bool) -> str:
@@ -183,13 +139,14 @@ def _words(problem: ReactReproError, verbose: bool) -> str:
 
 def _data(report: RunReport) -> dict[str, object]:
     return {
-        "episodes": [shown_episodes.as_dict(episode, _overrides(episode.run)) for episode in report.episodes],
+        "episodes": [shown_episodes.as_dict(episode, overrides_of(episode.run)) for episode in report.episodes],
         "others": report.others,
         "exit_code": report.exit_code,
     }
 
 
-def _overrides(run: Run) -> dict[str, object] | None:
+def overrides_of(run: Run) -> dict[str, object] | None:
+    """Return the settings of *run* that differ from its profile; None where it cannot be read."""
     from ..runs.listing import overrides
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -10,11 +11,11 @@ from .. import prompts
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette
+from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
 from ..domain import Ask, Environment, Json, Method, Outcome, Prompt, Task
-from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..errors import CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, PromptAbsent, ReactReproError, Usage
 from ..exchanges.follow import Follow
 from ..exchanges.replay import Replay
 from ..judged import ClosedBook
@@ -115,14 +116,13 @@ class _Replayed:
         prompt: str | None = None,
     ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
-        self._prompt_name = prompt or cassette.meta.prompt.name
         self.file = shown(run.path(cassette.meta.key))
         self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
         self.method: Method = _known(METHODS.get, run.config.method, run)()
         _known(PROTOCOLS.get, self.settings.protocol, run)
-        self.prompt = self._prompt(sources)
+        self.prompt = prompt_now(run, cassette.meta, sources, prompt)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
         self.exchange = make(cassette, self._place())
         backend = _known(BACKENDS.get, self.settings.api, run)()
@@ -168,15 +168,6 @@ class _Replayed:
             prompt_changed=self.changed,
             meta=self.meta,
         )
-
-    def _prompt(self, sources: Sources) -> Prompt:
-        name = self._prompt_name
-        try:
-            return prompts.load(self.task.prompt_task, self.method.prompt, name, roots=sources.prompts)
-        except Usage as error:
-            if name != self.meta.prompt.name:
-                raise
-            raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
     def _place(self, remedy: str = "") -> Place:
         causes: tuple[str, ...] = ()
@@ -232,16 +223,46 @@ class _Replayed:
         ]
 
 
+def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources, other: str | None = None) -> Prompt:
+    """Return the prompt that the episode *meta* was recorded with, as it is now; or the one named *other*.
+
+    Raises:
+        PromptAbsent: it is no longer there.
+        Usage: there is none named *other*.
+        Corrupt: its files cannot be read; or the run's task or method is unknown.
+    """
+    task: Task = _known(TASKS.get, run.config.task.name, run)()
+    method: Method = _known(METHODS.get, run.config.method, run)()
+    name = other or meta.prompt.name
+    try:
+        return prompts.load(task.prompt_task, method.prompt, name, roots=sources.prompts)
+    except Usage as error:
+        if name != meta.prompt.name:
+            raise
+        text = f"{shown(run.path(meta.key))} was recorded with the prompt {name!r}, which is not there: {error}"
+        raise PromptAbsent(text, (task.prompt_task, name, method.prompt)) from None
+
+
 def remedy(run: Run, key: str) -> str:
     """Return what to do about an episode that no longer replays, down to the command."""
-    config = run.config
-    words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
-    words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
-    words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
+    if run.config.provenance == "recorded":
+        return f"Restore what changed, or record what no longer fits again:\n    {command(run, key)}"
+    return f"Restore what changed, or record a run of your own under the same conditions:\n    {command(run, key)}"
+
+
+def command(run: Run, words: str) -> str:
+    """Return the command that records the episodes *words* ("0-9,12") of *run* again, under the same conditions."""
+    config, task = run.config, TASKS.get(run.config.task.name)
+    parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
+    parts += ["--method", run.method] * (run.method != "react")
+    parts += ["--prompt", config.prompt] * (config.prompt != "paper")
+    parts += ["--site", str(config.site)] * (config.site not in {None, task.site})
+    parts += ["--profile", config.settings.profile]
+    for name, value in overrides(config).items():
+        parts += [f"--{name.replace('_', '-')}", str(value)]
     if config.provenance == "recorded":
-        words += [f"--run {run.name}", "--mode new_episodes"]
-        return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"
-    return f"Restore what changed, or record a run of your own under the same conditions:\n    {' '.join(words)}"
+        parts += ["--run", run.name, "--mode", "new_episodes"]
+    return shlex.join(parts)
 
 
 def _wire(cassette: Cassette, place: Place) -> Wire:

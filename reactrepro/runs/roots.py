@@ -98,6 +98,11 @@ def shown(path: Path) -> str:
     return Path(there[len(here) + 1 :]).as_posix() if there.startswith(here + os.sep) else str(path)
 
 
+def nearby(text: str) -> str:
+    """Return *text* with the paths in it as `shown` shows them."""
+    return text.replace(os.getcwd() + os.sep, "")
+
+
 def _from_environment(environment: Mapping[str, str], variable: str) -> list[Path]:
     folders = [Path(entry) for entry in environment.get(variable, "").split(os.pathsep) if entry]
     for folder in folders:
