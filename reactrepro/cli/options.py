@@ -55,6 +55,13 @@ def filters(command: F) -> F:
     return click.option("--method", metavar="NAME", help="Only this method (react, ...).")(command)
 
 
+def prompt(text: str, default: str | None = None) -> Callable[[F], F]:
+    """Return what adds --prompt, described by *text*: a name, a file or a folder (`prompts.choice`)."""
+    return click.option(
+        "--prompt", default=default, show_default=default is not None, metavar="NAME|FILE|DIR", help=text
+    )
+
+
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:
     """Return the sources that the two options name, over the ones that are found without them."""
     return sources(tuple(cassettes), tuple(wiki_snapshot))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
 MODES = ("once", "new_episodes", "all", "none")
 
-CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
+CASSETTES, SNAPSHOT, PROMPTS = Path("cassettes"), Path("wiki_snapshot"), Path("prompts")
 
 _DIR = click.Path(file_okay=False, path_type=Path)
 
@@ -47,7 +47,7 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@click.option("--prompt", default="paper", show_default=True, metavar="NAME")
+@options.prompt("What stands before the question: a name, a file x.txt, or a folder like prompts/.", default="paper")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
 @click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of questions.")
@@ -117,6 +117,8 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
 def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
     from ..backends.providers import target
     from ..domain import PROFILES, Settings
+    from ..prompts.choice import choose
+    from ..runs.keep import keep
     from ..runs.order import Order
     from ..runs.questions import questions
     from ..runs.select import EVERYTHING, words_of
@@ -124,6 +126,7 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
 
     known = TASKS.get(task)()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    prompt = choose(given["prompt"], known.prompt_task, given["method"], found.prompts)
     whom = target(
         given["model"],
         environment=os.environ,
@@ -145,7 +148,7 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
         questions=rows,
         selection=words_of([row.key for row in rows]) if index == (EVERYTHING,) else ",".join(index),
         method=given["method"],
-        prompt=given["prompt"],
+        prompt=prompt.name,
         target=whom,
         settings=settings,
         site=given["site"] or known.site,
@@ -158,10 +161,17 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
     )
     if order.mode == "none":
         return order, None
-    return order, _studio(order, given, found.snapshots, stopped)
+    prompt = keep(prompt, known.prompt_task, given["method"], PROMPTS)
+    return order, _studio(order, given, found.snapshots, prompt.roots, stopped)
 
 
-def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], stopped: threading.Event) -> Studio:
+def _studio(
+    order: Order,
+    given: dict[str, Any],
+    snapshots: tuple[Path, ...],
+    prompt_roots: tuple[Path, ...],
+    stopped: threading.Event,
+) -> Studio:
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
     from ..runs.studio import studio
@@ -187,6 +197,7 @@ def _studio(order: Order, given: dict[str, Any], snapshots: tuple[Path, ...], st
         wiki_mode=given["wiki_mode"],
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
+        prompt_roots=prompt_roots,
     )
 
 

@@ -109,7 +109,7 @@ class _Replayed:
         )
 
     def _prompt(self, sources: Sources) -> Prompt:
-        name = self.meta.prompt.name
+        name = sources.prompt or self.meta.prompt.name
         try:
             return prompts.load(self.task.prompt_task, self.run.method, name, roots=sources.prompts)
         except Usage as error:
@@ -173,6 +173,7 @@ def remedy(run: Run, key: str) -> str:
     words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
     words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
     words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
+    words += [f"--prompt {config.prompt}"] * (config.prompt != "paper")
     if config.provenance == "recorded":
         words += [f"--run {run.name}", "--mode new_episodes"]
         return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"

@@ -22,11 +22,13 @@ class Sources:
         library: the recordings.
         snapshots: wiki snapshot roots, the uppermost first.
         prompts: folders with a user's own prompts, searched before the packaged ones.
+        prompt: name of a prompt that takes the place of the recorded one; None for the recorded one.
     """
 
     library: Library
     snapshots: tuple[Path, ...]
     prompts: tuple[Path, ...] = ()
+    prompt: str | None = None
 
 
 def packaged() -> Path:
@@ -52,8 +54,8 @@ def sources(
     Args:
         cassettes: folders given by option, the uppermost first.
         wiki_snapshot: likewise for snapshots.
-        here: the folder whose ``cassettes`` and ``wiki_snapshot`` are laid over the packaged ones; default: the
-            current one.
+        here: the folder whose ``cassettes``, ``wiki_snapshot`` and ``prompts`` are laid over the packaged ones;
+            default: the current one.
         environment: default: the process's.
 
     Raises:
@@ -70,7 +72,8 @@ def sources(
         named = _from_environment(environment, variable)
         local = [folder for folder in (here / name, base / name) if folder.is_dir()]
         layers[name] = tuple(dict.fromkeys(path.resolve() for path in [*given, *named, *local]))
-    return Sources(Library(layers["cassettes"]), layers["wiki_snapshot"])
+    prompts = (here / "prompts",) if (here / "prompts").is_dir() else ()
+    return Sources(Library(layers["cassettes"]), layers["wiki_snapshot"], prompts)
 
 
 def shown(path: Path) -> str:
