@@ -74,7 +74,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure; arguments behind `--` go to benchmarks/run.py."""
-    session.install("-e", ".")
+    session.install("-e", ".", "pytest>=9")
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import click
 
-from ..cassettes.mismatch import describe
 from ..cassettes.runs import Run
-from ..errors import CassetteMiss, ReactReproError
+from ..errors import ReactReproError
 from ..report import episodes as shown_episodes
 from ..report import text
-from ..report.model import EpisodeReport, RunReport
+from ..report.explained import explanation, words
+from ..report.model import RunReport
 from ..visible import lines
 from . import options
 
@@ -109,7 +109,7 @@ def check(
         return report.exit_code
     for episode in report.episodes:
         if not episode.ok:
-            click.echo(f"{episode.kind}: {lines(_message(episode, verbose))}\n")
+            click.echo(explanation(episode, verbose=verbose) + "\n")
     if not quiet:
         _print_rows(report)
     counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
@@ -153,7 +153,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
         _print_rows(report)
     for episode in report.episodes:
         for problem in episode.problems:
-            click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
+            click.echo(f"{episode.kind}: {lines(words(problem, verbose=verbose))}", err=True)
     click.echo(shown_episodes.summary(report.episodes))
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
@@ -168,14 +168,6 @@ def _print_rows(report: RunReport) -> None:
             of_run = [episode for episode in report.episodes if episode.run == run]
             click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
     click.echo()
-
-
-def _message(episode: EpisodeReport, verbose: bool) -> str:
-    return "\n".join(_words(problem, verbose) for problem in episode.problems)
-
-
-def _words(problem: ReactReproError, verbose: bool) -> str:
-    return describe(problem.mismatch, verbose=verbose) if isinstance(problem, CassetteMiss) else str(problem)
 
 
 def _data(report: RunReport) -> dict[str, object]:

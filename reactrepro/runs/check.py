@@ -50,14 +50,19 @@ def _episodes(path: Path | None, sources: Sources) -> Iterator[tuple[Run, str, R
         return
     runs = sources.library.runs() if path is None else [Run.at(file.parent) for file in sorted(path.rglob(RUN_FILE))]
     for run in runs:
-        yield from _of_run(run)
+        yield from episodes_of(run)
     for folder in [path] if path is not None else sources.library.roots:
         yield from _strays(folder)
     if path is None:
         yield from _defaults(sources)
 
 
-def _of_run(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+def episodes_of(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    """Yield (run, key, problem) of every episode that *run* holds or should hold; None is to be replayed.
+
+    A problem that stands in the place of a replay: it ended in an infra error, or it is not recorded, or (with the key
+    "") the run itself cannot be read.
+    """
     keys = run.keys()
     try:
         wanted = _wanted(run)
