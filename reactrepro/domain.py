@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -26,12 +26,14 @@ from .errors import Usage
 Json: TypeAlias = Any
 """A parsed JSON value: None, bool, int, float, str, list or dict with str keys."""
 
-Ended: TypeAlias = Literal["finish", "step_limit", "infra_error", "filtered", "refused", "context_exceeded"]
+Ended: TypeAlias = Literal[
+    "finish", "step_limit", "no_answer", "infra_error", "filtered", "refused", "context_exceeded"
+]
 """How an episode came to its end.
 
 `finish`: the model gave an answer. `step_limit`: it gave none, and the hidden ``finish[]`` closed the episode.
-`filtered`, `refused`, `context_exceeded`: the provider answered, but with no reply to judge. `infra_error`: it did not
-answer. Only the first two are judged.
+`no_answer`: a method without steps found no answer in what the model wrote. `filtered`, `refused`, `context_exceeded`:
+the provider answered, but with no reply to judge. `infra_error`: it did not answer. Only the first three are judged.
 """
 
 Kind: TypeAlias = Literal["article", "results", "nothing"]
@@ -111,7 +113,8 @@ class Settings:
         extraction: how a page becomes text: ``article`` or ``original``.
         max_tokens: token limit of one reply.
         temperature: sampling temperature; 0 is greedy.
-        max_steps: step limit (7 for HotpotQA in the paper, section 3.2).
+        max_steps: step limit (7 for HotpotQA in the paper, section 3.2); no matter to methods without steps.
+        samples: how many samples of one question a voting method takes; 1 for all others.
     """
 
     profile: str
@@ -121,14 +124,16 @@ class Settings:
     max_tokens: int
     temperature: int | float
     max_steps: int
+    samples: int = 1
 
     @classmethod
-    def of(cls, profile: str, *, max_steps: int, **overrides: Any) -> Settings:
+    def of(cls, profile: str, *, max_steps: int, method: Mapping[str, Any] | None = None, **overrides: Any) -> Settings:
         """Return *profile*'s settings with single values overridden.
 
         Args:
             profile: a name in `PROFILES`.
             max_steps: the task's step limit, used unless overridden.
+            method: what the method has otherwise than the profile (`Method.defaults`).
             overrides: field names to values; a value of None means "as in the profile".
 
         Raises:
@@ -136,16 +141,16 @@ class Settings:
         """
         if profile not in PROFILES:
             raise Usage(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-        base = cls(profile=profile, max_steps=max_steps, **PROFILES[profile])
+        base = cls(profile=profile, max_steps=max_steps, **{**PROFILES[profile], **(method or {})})
         given = {name: value for name, value in overrides.items() if value is not None}
         unknown = given.keys() - {f.name for f in fields(cls)} | (given.keys() & {"profile"})
         if unknown:
             raise Usage(f"unknown setting: {', '.join(sorted(unknown))}")
         return replace(base, **given)
 
-    def overrides(self, *, max_steps: int) -> dict[str, Any]:
-        """Return the settings that differ from the profile, by name, where the task's step limit is *max_steps*."""
-        base = Settings.of(self.profile, max_steps=max_steps)
+    def overrides(self, *, max_steps: int, method: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the settings that differ from those of the profile, by name; arguments as in `of`."""
+        base = Settings.of(self.profile, max_steps=max_steps, method=method)
         return {
             f.name: getattr(self, f.name)
             for f in fields(self)
@@ -188,7 +193,7 @@ class Sent:
         stop: ``native`` (the stop strings were sent) or ``emulated`` (the server refuses them; replies are cut here).
         token_limit: the name under which the token limit was sent.
         omitted: settings that the server refused and that were therefore left out ("temperature").
-        samples_per_call: how many samples each call asked for, where more than one was wanted.
+        samples_per_call: how many samples each call asked for, in order, where more than one was wanted.
     """
 
     stop: Literal["native", "emulated"] = "native"
@@ -199,12 +204,19 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one call asks of a model, apart from the prompt and the stop strings."""
+    """What one call asks of a model, apart from the prompt and the stop strings.
+
+    Attributes:
+        model, max_tokens, temperature: as in the settings.
+        sent: in which way the server takes it.
+        samples: how many replies are wanted of this call; more than 1 only where the API has a parameter for it.
+    """
 
     model: str
     max_tokens: int
     temperature: int | float
     sent: Sent = field(default_factory=Sent)
+    samples: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,13 +277,15 @@ class Turn:
         step: 1-based step of the episode.
         prompt: the exact text that was sent.
         stop: the stop strings asked for.
-        completion: the reply; None where the call failed.
+        completion: the reply, the first one where several were asked for; None where the call failed.
+        further: the other replies to this call. Their token usage stands in the first.
     """
 
     step: int
     prompt: str
     stop: tuple[str, ...]
     completion: Completion | None
+    further: tuple[Completion, ...] = ()
 
 
 # --- steps ----------------------------------------------------------------------------------------------------------
@@ -333,17 +347,36 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """One reply of a method that answers in one go: a thought, where the method has one, and an answer.
+
+    Attributes:
+        number: 1-based, in the order in which the samples were taken.
+        text: the reply as it stands after the prompt, cut at the stop string.
+        answer: what it answers; None where no answer is found in it.
+        flags: format flags.
+    """
+
+    number: int
+    text: str
+    answer: str | None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
     """What a method made of one question.
 
     Attributes:
         opening: the first line, as the environment gave it ("Question: ...").
-        steps: in order; the hidden ``finish[]`` after the last step is not among them.
-        answer: the submitted answer; "" after the hidden ``finish[]``; None where there is nothing to judge.
+        steps: in order; the hidden ``finish[]`` after the last step is not among them. Empty for methods without.
+        answer: the submitted answer; "" after the hidden ``finish[]``; None where there is nothing to judge, or no
+            answer was found.
         ended: how it ended.
         llm_calls: calls made, reprompts included (the original's ``n_calls``).
         reprompts: second calls after a reply without an action (the original's ``n_badcalls``; "parse-fail retries").
         strict_reprompts: how many replies the strict protocol would have reprompted; equals `reprompts` under strict.
+        samples: the replies of a method that answers in one go; several where it takes a vote.
     """
 
     opening: str
@@ -353,11 +386,12 @@ class Trajectory:
     llm_calls: int
     reprompts: int
     strict_reprompts: int
+    samples: tuple[Sample, ...] = ()
 
     @property
     def flags(self) -> tuple[tuple[str, ...], ...]:
-        """The format flags of each step, in order."""
-        return tuple(step.flags for step in self.steps)
+        """The format flags of each step, in order, then of each sample."""
+        return (*(step.flags for step in self.steps), *(sample.flags for sample in self.samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +411,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a recording expects its replay to arrive at. Compared with what is computed, never read in its place."""
+    """What a recording expects its replay to arrive at. Compared with what is computed, never read in its place.
+
+    Attributes:
+        answer, ended, steps, llm_calls, reprompts, flags: of the trajectory; `steps` is their number.
+        em, f1, more: of the score.
+        samples: the answer of each sample, in order.
+    """
 
     answer: str | None
     em: bool
@@ -387,6 +427,8 @@ class Outcome:
     reprompts: int
     flags: tuple[tuple[str, ...], ...]
     ended: Ended
+    more: Mapping[str, float] = field(default_factory=dict)
+    samples: tuple[str | None, ...] = ()
 
     @classmethod
     def computed(cls, trajectory: Trajectory, score: Score) -> Outcome:
@@ -400,6 +442,8 @@ class Outcome:
             reprompts=trajectory.reprompts,
             flags=trajectory.flags,
             ended=trajectory.ended,
+            more=dict(score.more),
+            samples=tuple(sample.answer for sample in trajectory.samples),
         )
 
     def differences(self, other: Outcome) -> dict[str, tuple[Any, Any]]:
@@ -477,6 +521,7 @@ class Task(Protocol):
     version: int  #: moves when a score can
     scorer: str  #: name and version of the scoring rules ("hotpotqa-official/1")
     prompt_task: str  #: the task whose prompts it uses
+    prompt: str  #: the name of the prompts that it uses unless others are asked for
     site: str  #: the wiki whose pages it reads, by its logical name
     max_steps: int  #: the paper's step limit
 
@@ -492,11 +537,24 @@ class Task(Protocol):
 class Llm(Protocol):
     """Completes a prompt."""
 
+    @property
+    def calls(self) -> int:
+        """How many calls were answered so far."""
+        ...
+
     def complete(self, prompt: str, stop: Sequence[str], *, step: int) -> Completion:
         """Return the model's reply to *prompt*, cut at the first of the *stop* strings.
 
         Raises:
             ReactReproError: the exchange has no answer (absent, different, network).
+        """
+        ...
+
+    def sample(self, prompt: str, stop: Sequence[str], count: int, *, step: int) -> tuple[Completion, ...]:
+        """Return *count* replies to *prompt*, in the order in which they were taken, each cut as by `complete`.
+
+        Raises:
+            ReactReproError: as `complete`.
         """
         ...
 
@@ -521,9 +579,36 @@ class Method(Protocol):
     """A prompting method: a loop without I/O."""
 
     name: str
+    prompt: str  #: the method whose prompt it uses: its own name, or another's (`cot_sc` samples the prompt of `cot`)
+    acts: bool  #: it executes actions; one that does not needs no wiki
+    rules: tuple[str, ...]  #: decisions taken here because the released code has none, stated in each run
+
+    def defaults(self, profile: str) -> Mapping[str, Any]:
+        """Return the settings that the method has otherwise than *profile*, by name."""
+        ...
 
     def run(self, question: Question, prompt: Prompt, llm: Llm, env: Environment, settings: Settings) -> Trajectory:
         """Answer *question*; every error of *llm* and *env* passes through."""
+        ...
+
+
+class BackOff(Protocol):
+    """A method composed of two others: the second is asked where the first is not sure enough.
+
+    It makes no call of its own, so that all it says can be computed from recordings of its parts.
+    """
+
+    name: str
+    parts: tuple[str, str]  #: the methods that it is composed of, the one that is always asked first
+    rules: tuple[str, ...]  #: as in `Method`
+
+    def compose(self, part: Callable[[str], Trajectory], threshold: float | None = None) -> Trajectory:
+        """Return what becomes of one question.
+
+        Args:
+            part: returns the trajectory of the part of that name; called for the second only where it is triggered.
+            threshold: how many votes an answer needs so that it is trusted; None for the method's own rule.
+        """
         ...
 
 
@@ -532,6 +617,7 @@ class Backend(Protocol):
 
     api: str  #: "chat", "completions" or "messages"
     endpoint: str  #: logical endpoint, the tail of the URL's path ("chat/completions")
+    samples: bool  #: the API has a parameter for several replies to one request
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
         """Return the JSON body that asks for a completion of *prompt*."""
@@ -546,6 +632,14 @@ class Backend(Protocol):
 
         Raises:
             Corrupt: the response has no shape of this API.
+        """
+        ...
+
+    def completions(self, response: Json) -> tuple[Completion, ...]:
+        """Read a JSON response to a request for several replies: as many as came, at least one.
+
+        Raises:
+            Corrupt: as `completion`.
         """
         ...
 

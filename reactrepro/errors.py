@@ -118,6 +118,22 @@ class InfraError(ReactReproError):
     kind = "infra error"
 
 
+class ParameterRefused(InfraError):
+    """A server does not take a parameter, or not that value of it; without it, it may answer.
+
+    Attributes:
+        parameter: its name in the body.
+        limit: the largest value that the server says it takes; None where it says none.
+        status, code: what it answered.
+    """
+
+    def __init__(
+        self, message: str, parameter: str, *, limit: int | None = None, status: int, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.parameter, self.limit, self.status, self.code = parameter, limit, status, code
+
+
 class DiskError(ReactReproError):
     """A file could not be written (exit code 4): the disk is full or not writable. What was recorded is intact."""
 

@@ -81,3 +81,15 @@ class JudgedEnv(ABC):
                 return Observation(THOUGHT)
             case _:
                 return Observation(INVALID + action.command)
+
+
+class ClosedBook(JudgedEnv):
+    """An environment without anything to read, for methods that answer from memory: Search and Lookup are invalid."""
+
+    def search(self, argument: str) -> Observation:
+        """Call it invalid."""
+        return Observation(f"{INVALID}search[{argument}]")
+
+    def lookup(self, argument: str) -> Observation:
+        """Call it invalid."""
+        return Observation(f"{INVALID}lookup[{argument}]")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
@@ -50,3 +52,32 @@ def token_scores(prediction: str, gold: str) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     precision, recall = common / len(predicted), common / len(wanted)
     return 2 * precision * recall / (precision + recall), precision, recall
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What a majority vote came to.
+
+    Attributes:
+        answer: the winner, as the first sample that gave it wrote it; None where no sample gave any answer.
+        votes: how many samples gave it.
+        of: how many samples there were, those without an answer included.
+    """
+
+    answer: str | None
+    votes: int
+    of: int
+
+
+def majority_vote(answers: Sequence[str | None]) -> Vote:
+    """Return the answer that most of *answers* give; they are the same where they are equal once normalized.
+
+    Of several with equally many votes the one that was given first wins. None is a sample without an answer: it counts
+    among the samples and never wins (self-consistency: Wang et al. 2022; the tie rule is ours).
+    """
+    votes = Counter(normalize_answer(answer) for answer in answers if answer is not None)
+    if not votes:
+        return Vote(None, 0, len(answers))
+    winner, count = max(votes.items(), key=lambda item: item[1])  # the first of equals: a Counter keeps their order
+    first = next(answer for answer in answers if answer is not None and normalize_answer(answer) == winner)
+    return Vote(first, count, len(answers))

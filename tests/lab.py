@@ -27,7 +27,7 @@ from reactrepro.runs.order import Order
 from reactrepro.runs.record import Recorded, RecordReport, record
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
-from reactrepro.runs.studio import studio
+from reactrepro.runs.studio import Wiki, studio
 from reactrepro.tasks import TASKS
 from reactrepro.wiki.live import WikiClient
 
@@ -119,30 +119,35 @@ class Lab:
 
     @contextmanager
     def studio(self, order: Order, **changes: Any) -> Iterator[Studio]:
+        """The studio for *order*, closed at the end."""
+        made = self.made(order, **changes)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    def made(self, order: Order, **changes: Any) -> Studio:
         """The studio for *order*; waits between attempts are short."""
         fields = ("wiki_mode", "patience", "secrets", "snapshots", "prompt_roots")
         given = {name: changes.pop(name) for name in fields if name in changes}
         wiki = {"contact": "tests@example.org", "retries": 1, **changes}
-        made = studio(
+        return studio(
             task=order.task,
             target=order.target,
             settings=order.settings,
             method=order.method,
             prompt=order.prompt,
-            client=WikiClient(self.wiki.base_url, **wiki),
-            site=order.site,
-            snapshot=self.snapshot,
-            **{
-                "snapshots": (),
-                "wiki_mode": "once",
-                "patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10),
-            }
-            | given,
+            wiki=None
+            if order.site is None
+            else Wiki(
+                client=WikiClient(self.wiki.base_url, **wiki),
+                site=order.site,
+                mode=given.pop("wiki_mode", "once"),
+                snapshot=self.snapshot,
+                snapshots=given.pop("snapshots", ()),
+            ),
+            **{"patience": Patience(attempts=3, first_wait=0.01, last_wait=0.01, timeout=10)} | given,
         )
-        try:
-            yield made
-        finally:
-            made.close()
 
     def record(
         self,
@@ -160,7 +165,12 @@ class Lab:
 
     def replay(self, run: Run, key: str, *, wire: bool = False) -> EpisodeReport:
         """Replay an episode."""
-        return replay_episode(run, key, Sources(Library.of([self.cassettes]), (self.snapshot,)), wire=wire)
+        return replay_episode(run, key, self.sources, wire=wire)
+
+    @property
+    def sources(self) -> Sources:
+        """What was recorded, and nothing else."""
+        return Sources(Library.of([self.cassettes]), (self.snapshot,))
 
     # --- in a process of its own ------------------------------------------------------------------------------------
 

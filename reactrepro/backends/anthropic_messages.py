@@ -15,6 +15,7 @@ class AnthropicMessages:
 
     api: ClassVar[str] = "messages"
     endpoint: ClassVar[str] = "messages"
+    samples: ClassVar[bool] = False
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
         """Return the body that asks *ask.model* to answer *prompt*.
@@ -46,3 +47,7 @@ class AnthropicMessages:
         text, thinking = shape.text_of(response["content"], notes)
         finish = response.get("stop_reason")
         return shape.completed(response, (text, thinking), finish, notes, ("input_tokens", "output_tokens"))
+
+    def completions(self, response: Json) -> tuple[Completion, ...]:
+        """Read a response, which has one reply: this API has no parameter for more. Raises as `completion`."""
+        return (self.completion(response),)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..domain import Ask, Backend, Call, Completion, Exchange, Turn
+from ..domain import Ask, Backend, Call, Completion, Exchange, Sent, Turn
+from ..errors import ParameterRefused
 from ..parsing.stops import cut
+from .terms import Terms
 
 
 class BackendLlm:
@@ -15,17 +17,30 @@ class BackendLlm:
     Args:
         backend: the wire API.
         exchange: who has the requests answered.
-        ask: model, limits and temperature.
+        ask: model, limits and temperature; `Ask.sent` says how a recording asked, whose requests are to be made again.
+        terms: what the server is known to take; learned here where the exchange asks one.
 
     Attributes:
         turns: the calls so far, in order. A call that failed stands last, without a completion.
     """
 
-    def __init__(self, backend: Backend, exchange: Exchange, ask: Ask) -> None:
+    def __init__(self, backend: Backend, exchange: Exchange, ask: Ask, terms: Terms | None = None) -> None:
         self._backend = backend
         self._exchange = exchange
         self._ask = ask
+        self._terms = Terms(ask.sent) if terms is None else terms
+        self._sizes: list[int] = []
         self.turns: list[Turn] = []
+
+    @property
+    def calls(self) -> int:
+        """How many calls were answered."""
+        return sum(turn.completion is not None for turn in self.turns)
+
+    @property
+    def sent(self) -> Sent:
+        """How the calls were made, where that is not as asked: what a replay needs to make the same requests."""
+        return replace(self._ask.sent, samples_per_call=tuple(self._sizes))
 
     def complete(self, prompt: str, stop: Sequence[str], *, step: int) -> Completion:
         """Return the reply to *prompt*, cut at the first stop string whatever the server did.
@@ -33,15 +48,57 @@ class BackendLlm:
         Raises:
             ReactReproError: whatever the exchange raises; `Corrupt` or `InfraError` for a response that is none.
         """
+        return self._call(prompt, stop, step, 1)[0]
+
+    def sample(self, prompt: str, stop: Sequence[str], count: int, *, step: int) -> tuple[Completion, ...]:
+        """Return *count* replies to *prompt*, in the order in which they came; see `complete`.
+
+        As many are asked for at a time as the API and the server give; further calls ask for the rest. A recording is
+        asked as it was recorded.
+        """
+        if count == 1:
+            return (self.complete(prompt, stop, step=step),)
+        found: list[Completion] = []
+        planned = iter(self._ask.sent.samples_per_call)
+        while len(found) < count:
+            wanted = count - len(found)
+            size = next(planned, None) or (self._terms.size(wanted) if self._backend.samples else 1)
+            found.extend(self._samples(prompt, stop, step, size)[:wanted])
+        return tuple(found)
+
+    def _samples(self, prompt: str, stop: Sequence[str], step: int, size: int) -> tuple[Completion, ...]:
+        """Return the replies to one call that asks for *size* of them, or for fewer where the server refuses that."""
+        while True:
+            self._sizes.append(size)  # before the call: what is saved with a reply has to say how it was asked for
+            try:
+                replies = self._call(prompt, stop, step, size)
+            except ParameterRefused as error:
+                if error.parameter != "n" or not self._terms.refused_samples(size, error.limit):
+                    raise
+                self.turns.pop()
+                self._sizes.pop()
+                size = self._terms.size(size)
+                continue
+            self._terms.came(size, len(replies))
+            return replies
+
+    def _call(self, prompt: str, stop: Sequence[str], step: int, samples: int) -> tuple[Completion, ...]:
         self.turns.append(Turn(step, prompt, tuple(stop), None))
-        body = self._backend.request(prompt, stop, self._ask)
+        ask = replace(self._ask, samples=samples)
+        body = self._backend.request(prompt, stop, ask)
         response = self._exchange.send(Call(self._backend.endpoint, body, step))
-        completion = self._backend.completion(response)
-        text = _cut(completion.text, stop, self._backend.unsent(stop, self._ask))
-        if text is not completion.text:
-            completion = replace(completion, text=text, cut=len(completion.text) - len(text))
-        self.turns[-1] = Turn(step, prompt, tuple(stop), completion)
+        unsent = self._backend.unsent(stop, ask)
+        read = self._backend.completions(response) if samples > 1 else (self._backend.completion(response),)
+        replies = tuple(_stopped(completion, stop, unsent) for completion in read)
+        self.turns[-1] = Turn(step, prompt, tuple(stop), replies[0], replies[1:])
+        return replies
+
+
+def _stopped(completion: Completion, stop: Sequence[str], unsent: Sequence[str]) -> Completion:
+    text = _cut(completion.text, stop, unsent)
+    if text is completion.text:
         return completion
+    return replace(completion, text=text, cut=len(completion.text) - len(text))
 
 
 def _cut(text: str, stop: Sequence[str], unsent: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ refuse and older ones answer differently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..domain import Ask, Completion, Json
 from . import shape
@@ -17,6 +17,7 @@ class OpenAIChat:
     """``POST …/chat/completions``."""
 
     api: ClassVar[str] = "chat"
+    samples: ClassVar[bool] = True
     endpoint: ClassVar[str] = "chat/completions"
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
@@ -32,24 +33,32 @@ class OpenAIChat:
         return shape.unsent(stop, ask)
 
     def completion(self, response: Json) -> Completion:
-        """Read a response.
+        """Read a response: its first choice.
 
         Raises:
             Corrupt: no choice in it.
             InfraError: an error object inside a 200.
         """
         response = shape.checked(response)
-        choice = shape.first_choice(response)
-        message = choice.get("message")
-        message = message if isinstance(message, dict) else {}
-        notes: list[str] = []
-        finish = choice.get("finish_reason")
-        text, thinking = shape.text_of(message.get("content"), notes)
-        refusal = shape.optional_text(message.get("refusal"))
-        if refusal and not text:
-            finish = "refusal"
-        for name in ("reasoning_content", "reasoning"):
-            if isinstance(message.get(name), str) and message[name]:
-                thinking.append(message[name])
-                break
-        return shape.completed(response, (text, thinking), finish, notes, ("prompt_tokens", "completion_tokens"))
+        return _completion(response, shape.choices_of(response)[0])
+
+    def completions(self, response: Json) -> tuple[Completion, ...]:
+        """Read a response: all of its choices. Raises as `completion`."""
+        response = shape.checked(response)
+        return tuple(_completion(response, choice) for choice in shape.choices_of(response))
+
+
+def _completion(response: dict[str, Any], choice: dict[str, Any]) -> Completion:
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    notes: list[str] = []
+    finish = choice.get("finish_reason")
+    text, thinking = shape.text_of(message.get("content"), notes)
+    refusal = shape.optional_text(message.get("refusal"))
+    if refusal and not text:
+        finish = "refusal"
+    for name in ("reasoning_content", "reasoning"):
+        if isinstance(message.get(name), str) and message[name]:
+            thinking.append(message[name])
+            break
+    return shape.completed(response, (text, thinking), finish, notes, ("prompt_tokens", "completion_tokens"))

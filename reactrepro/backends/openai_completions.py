@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..domain import Ask, Completion, Json
 from . import shape
@@ -13,6 +13,7 @@ class OpenAICompletions:
     """``POST …/completions``."""
 
     api: ClassVar[str] = "completions"
+    samples: ClassVar[bool] = True
     endpoint: ClassVar[str] = "completions"
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
@@ -24,15 +25,23 @@ class OpenAICompletions:
         return shape.unsent(stop, ask)
 
     def completion(self, response: Json) -> Completion:
-        """Read a response.
+        """Read a response: its first choice.
 
         Raises:
             Corrupt: no choice in it.
             InfraError: an error object inside a 200.
         """
         response = shape.checked(response)
-        choice = shape.first_choice(response)
-        notes: list[str] = []
-        reply = shape.text_of(choice.get("text"), notes)
-        finish = choice.get("finish_reason")
-        return shape.completed(response, reply, finish, notes, ("prompt_tokens", "completion_tokens"))
+        return _completion(response, shape.choices_of(response)[0])
+
+    def completions(self, response: Json) -> tuple[Completion, ...]:
+        """Read a response: all of its choices. Raises as `completion`."""
+        response = shape.checked(response)
+        return tuple(_completion(response, choice) for choice in shape.choices_of(response))
+
+
+def _completion(response: dict[str, Any], choice: dict[str, Any]) -> Completion:
+    notes: list[str] = []
+    reply = shape.text_of(choice.get("text"), notes)
+    finish = choice.get("finish_reason")
+    return shape.completed(response, reply, finish, notes, ("prompt_tokens", "completion_tokens"))

@@ -20,13 +20,18 @@ def unsent(stop: Sequence[str], ask: Ask, *, blank_refused: bool = False) -> tup
 
 
 def common(ask: Ask, stop: Sequence[str], stop_name: str, left_out: Sequence[str]) -> dict[str, Any]:
-    """Return the sampling part of a body: stop strings, token limit, temperature, as far as they are sent."""
+    """Return the sampling part of a body: stop strings, token limit, temperature, as far as they are sent.
+
+    `n` stands in it where more than one reply is wanted.
+    """
     body: dict[str, Any] = {}
     if sent := [text for text in stop if text not in left_out]:
         body[stop_name] = sent
     body[ask.sent.token_limit] = ask.max_tokens
     if "temperature" not in ask.sent.omitted:
         body["temperature"] = ask.temperature
+    if ask.samples > 1:
+        body["n"] = ask.samples
     return body
 
 
@@ -46,16 +51,19 @@ def checked(response: Json) -> dict[str, Any]:
     return response
 
 
-def first_choice(response: dict[str, Any]) -> dict[str, Any]:
-    """Return the first of the ``choices``.
+def choices_of(response: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the ``choices``, in the order of their ``index``, where each has another one, else as they came.
 
     Raises:
-        Corrupt: there is none.
+        Corrupt: there is none, or one of them is no object.
     """
     choices = response.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    if not isinstance(choices, list) or not choices or not all(isinstance(choice, dict) for choice in choices):
         raise Corrupt("the response has no `choices[0]`.")
-    return choices[0]
+    places = [choice.get("index") for choice in choices]
+    if all(type(place) is int for place in places) and len(set(places)) == len(places):
+        return sorted(choices, key=lambda choice: int(choice["index"]))
+    return choices
 
 
 def text_of(content: Json, notes: list[str]) -> tuple[str, list[str]]:

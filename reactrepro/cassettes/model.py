@@ -46,6 +46,7 @@ class RunConfig:
         note: where the run comes from, in a sentence for readers.
         parts: for a method composed of others: role -> "method/run". Such a run holds no exchanges of its own.
         supersedes: run id of the recording that this one replaced.
+        rules: decisions that its method takes because the paper's released code has none.
     """
 
     format: str
@@ -62,6 +63,7 @@ class RunConfig:
     note: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     supersedes: str | None = None
+    rules: tuple[str, ...] = ()
 
     def settings_sha256(self) -> str:
         """SHA-256 (hex) of what was asked: everything that makes two runs two configurations."""
@@ -71,7 +73,7 @@ class RunConfig:
                 "method": self.method,
                 "provider": self.provider,
                 "model": self.model,
-                "settings": self.settings,
+                "settings": plain(self.settings),
                 "prompt": self.prompt,
                 "site": self.site,
                 "parts": self.parts,
@@ -250,6 +252,27 @@ def _canonical(value: Json) -> bytes:
     except UnicodeEncodeError:
         pass
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def plain(form: Any) -> Any:
+    """Return a dataclass of this module, or settings, as JSON-ready data.
+
+    Fields that came later than the first recordings stand in a file only where they say something, so that older files
+    stay as they are, hashes included.
+    """
+    data = msgspec.to_builtins(form)
+    settings = data if isinstance(form, domain.Settings) else data.get("settings")
+    _drop(settings, {"samples": 1})
+    _drop(data.get("outcome"), {"more": {}, "samples": []})
+    _drop(data if isinstance(form, RunConfig) else None, {"rules": []})
+    return data
+
+
+def _drop(part: Any, silent: dict[str, Any]) -> None:
+    if isinstance(part, dict):
+        for name, value in silent.items():
+            if part.get(name) in (value, ()):
+                del part[name]
 
 
 def check_format(found: Any, expected: str, path: Path | None) -> None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..errors import Corrupt
+from ..errors import CassetteAbsent, Corrupt
 from .model import Cassette, RunConfig
-from .names import is_key
+from .names import is_key, is_name
 from .read import MAX_CASSETTE, read_bytes, read_cassette, read_run
+from .selection import asked_for
 
 RUN_FILE = "run.json"
 EPISODE = ".yaml"
@@ -59,11 +60,39 @@ class Run:
                 f"{path} belongs to {config.task.name}/{config.method}, but stands in {self.task}/{self.method}: "
                 "move the run's folder to its own place."
             )
+        for method, place in config.parts.items():
+            name = place.removeprefix(f"{method}/")
+            if not is_name(method) or method == self.method or place == name or not is_name(name):
+                raise Corrupt(f"{path}: part {place!r} is no run of {method!r}: it needs the form 'method/run'.")
         return config
 
     def keys(self) -> list[str]:
-        """The keys of the recorded episodes: numbers in numeric order, then hashes."""
-        return _in_order(_keys(self.folder, EPISODE))
+        """The keys of the recorded episodes: numbers in numeric order, then hashes.
+
+        A run that is composed of others has those of its first part that its selection asks for.
+
+        Raises:
+            Usage: such a run's selection is no selection.
+        """
+        found = _keys(self.folder, EPISODE)
+        if not found and (parts := self.parts()):
+            return asked_for(self.config.selection, _in_order(_keys(parts[0].folder, EPISODE)))
+        return _in_order(found)
+
+    def parts(self) -> tuple[Run, ...]:
+        """The runs that this one is composed of, the one that is always asked first; none for other runs.
+
+        They stand beside it, under the same task. A configuration that cannot be read has none.
+        """
+        try:
+            named = self.config.parts
+        except (Corrupt, CassetteAbsent):
+            return ()
+        return tuple(self._beside(place) for place in named.values())
+
+    def _beside(self, place: str) -> Run:
+        method, _, name = place.partition("/")
+        return Run(self.folder.parent.parent / method / name, self.task, method, name)
 
     def failed(self) -> list[str]:
         """The keys of the episodes that ended in an infra error, in order."""
@@ -113,13 +142,23 @@ class Run:
         return hashlib.sha256(self.manifest().encode("ascii")).hexdigest()
 
     def manifest(self) -> str:
-        """One line per file of the run, sorted by name: SHA-256 (hex), two blanks, name.
+        """One line per file of the run, sorted by name: SHA-256 (hex), two blanks, name; then those of its parts.
 
         The form is what ``sha256sum`` prints, so a run id can be checked without this program.
         """
         names = sorted(path.name for path in self.folder.iterdir() if _belongs(path))
+        for part in self.parts():
+            above = f"../../{part.method}/{part.name}"
+            names += [f"{above}/{path.name}" for path in sorted(_files(part.folder)) if _belongs(path)]
         rows = (f"{hashlib.sha256(read_bytes(self.folder / n, MAX_CASSETTE)).hexdigest()}  {n}\n" for n in names)
         return "".join(rows)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _belongs(path: Path) -> bool:

@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from .model import Cassette, EpisodeMeta, Interaction, InteractionsRef, RunConfig, interactions_sha256
+from .model import Cassette, EpisodeMeta, Interaction, InteractionsRef, RunConfig, interactions_sha256, plain
 from .text import ascii_json, quoted, scalar
 
 TEMPORARY = ".tmp"
@@ -34,7 +32,7 @@ def seal(meta: EpisodeMeta, interactions: tuple[Interaction, ...]) -> Cassette:
 
 def cassette_bytes(cassette: Cassette) -> bytes:
     """Return the file's bytes: ASCII, LF line ends, our block first, vcrpy's version last."""
-    parts = [f"reactrepro: {ascii_json(msgspec.to_builtins(cassette.meta), indent=2, margin=2)}\n", "interactions:"]
+    parts = [f"reactrepro: {ascii_json(plain(cassette.meta), indent=2, margin=2)}\n", "interactions:"]
     if cassette.interactions:
         parts.append("\n")
         parts.extend(_interaction(interaction) for interaction in cassette.interactions)
@@ -51,7 +49,7 @@ def run_bytes(config: RunConfig) -> bytes:
 
 def json_bytes(form: Any) -> bytes:
     """Return a dataclass as readable ASCII JSON with a final newline."""
-    return (json.dumps(msgspec.to_builtins(form), ensure_ascii=True, indent=2) + "\n").encode("ascii")
+    return (json.dumps(plain(form), ensure_ascii=True, indent=2) + "\n").encode("ascii")
 
 
 def replace_file(path: Path, data: bytes) -> None:

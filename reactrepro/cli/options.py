@@ -55,11 +55,20 @@ def filters(command: F) -> F:
     return click.option("--method", metavar="NAME", help="Only this method (react, ...).")(command)
 
 
-def prompt(text: str, default: str | None = None) -> Callable[[F], F]:
+def what_ifs(command: F) -> F:
+    """Add --max-steps, --samples and --threshold."""
+    for option in (
+        click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
+        click.option("--samples", type=click.IntRange(1), help="What if the vote were over the first samples only."),
+        click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
+    ):
+        command = option(command)
+    return command
+
+
+def prompt(text: str) -> Callable[[F], F]:
     """Return what adds --prompt, described by *text*: a name, a file or a folder (`prompts.choice`)."""
-    return click.option(
-        "--prompt", default=default, show_default=default is not None, metavar="NAME|FILE|DIR", help=text
-    )
+    return click.option("--prompt", metavar="NAME|FILE|DIR", help=text)
 
 
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:

@@ -7,8 +7,9 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,14 @@ from ..visible import lines
 from . import options
 
 if TYPE_CHECKING:
+    from ..domain import Settings
     from ..runs.episode import Studio
     from ..runs.order import Order
     from ..runs.record import Recorded, RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
+SETTINGS = ("protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples")
 MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT, PROMPTS = Path("cassettes"), Path("wiki_snapshot"), Path("prompts")
@@ -46,11 +49,16 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--extraction", metavar="NAME", help="How a page becomes text: article or original.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
+@click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@options.prompt("What stands before the question: a name, a file x.txt, or a folder like prompts/.", default="paper")
+@options.prompt("Prompts to use, packaged or your own; default: the task's (paper; for FEVER plain).")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
-@click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON list of questions.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your questions: JSON Lines with question and answer (task qa), or a JSON list.",
+)
 @click.option("--site", metavar="NAME", help="Logical name of the wiki; default: the task's, or enwiki.")
 @click.option("--wiki-base-url", metavar="URL", help="index.php of the wiki; default: the site's.")
 @click.option("--wiki-mode", type=click.Choice(MODES), default="once", show_default=True, help="What is fetched.")
@@ -88,23 +96,20 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
       reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
     """
-    from ..runs.record import record as run_record
-
     stopped = threading.Event()
-    order, made = _order(task, index, given, stopped)
-    if made is not None and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
+    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    order, parts = _orders(task, index, given, found)
+    asks = order.mode != "none"
+    if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = _Progress(len(order.questions), silent=quiet or json_)
+    bar = _Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
     try:
         with _stop_on_interrupt(stopped), bar:
-            report = run_record(order, made, stopped=stopped, tell=bar.tell)
+            report = _record(order, parts, partial(_studio, given=given, found=found, stopped=stopped), found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
-    finally:
-        if made is not None:
-            made.close()
     if json_:
         options.echo_json(_data(report))
     else:
@@ -114,19 +119,38 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     return exit_code(report.problems)
 
 
-def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: threading.Event) -> tuple[Order, Any]:
+def _record(
+    order: Order, parts: tuple[Order, ...], studio: Callable[[Order], Studio | None], found: Sources, bar: _Progress
+) -> RecordReport:
+    from ..runs.record import record
+    from ..runs.record_back_off import BackOffOrder, record_back_off
+
+    if parts:
+        wanted = BackOffOrder(order=order, parts=(parts[0], parts[1]), sources=found)
+        return record_back_off(wanted, studio, stopped=bar.stopped, tell=bar.tell)
+    made = studio(order)
+    try:
+        return record(order, made, stopped=bar.stopped, tell=bar.tell)
+    finally:
+        if made is not None:
+            made.close()
+
+
+def _orders(
+    task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources
+) -> tuple[Order, tuple[Order, ...]]:
+    """Return the order, and for a back-off those of its parts."""
     from ..backends.providers import target
-    from ..domain import PROFILES, Settings
-    from ..prompts.choice import choose
-    from ..runs.keep import keep
+    from ..cassettes.selection import EVERYTHING, words_of
+    from ..domain import PROFILES
+    from ..methods import BACK_OFFS
+    from ..runs.keep import prompt_for
     from ..runs.order import Order
     from ..runs.questions import questions
-    from ..runs.select import EVERYTHING, words_of
+    from ..runs.settings import part_settings, settings_of
     from ..tasks import TASKS
 
-    known = TASKS.get(task)()
-    found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
-    prompt = choose(given["prompt"], known.prompt_task, given["method"], found.prompts)
+    known, method = TASKS.get(task)(), given["method"]
     whom = target(
         given["model"],
         environment=os.environ,
@@ -135,46 +159,39 @@ def _order(task: str, index: tuple[str, ...], given: dict[str, Any], stopped: th
         base_url=given["base_url"],
         keyless=given["mode"] == "none",
     )
-    names = ("protocol", "extraction", "max_tokens", "temperature")
-    settings = Settings.of(
-        given["profile"],
-        max_steps=given["max_steps"] or known.max_steps,
-        api=whom.api,
-        **{name: given[name] for name in names},
-    )
+    asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
     rows = questions(known, index, found.library, given["data"])
-    order = Order(
-        task=known,
-        questions=rows,
-        selection=words_of([row.key for row in rows]) if index == (EVERYTHING,) else ",".join(index),
-        method=given["method"],
-        prompt=prompt.name,
-        target=whom,
-        settings=settings,
-        site=given["site"] or known.site,
-        root=given["cassettes"],
-        snapshot=given["wiki_snapshot"],
-        run=given["run"],
-        mode=given["mode"],
-        connections=given["max_connections"],
-        note=given["note"],
-    )
-    if order.mode == "none":
-        return order, None
-    prompt = keep(prompt, known.prompt_task, given["method"], PROMPTS)
-    return order, _studio(order, given, found.snapshots, prompt.roots, stopped)
+    typed = index != (EVERYTHING,) and all(row.index is not None for row in rows)
+
+    def order(of: str, settings: Settings, acts: bool) -> Order:
+        return Order(
+            task=known,
+            questions=rows,
+            selection=",".join(index) if typed else words_of([row.key for row in rows]),
+            method=of,
+            prompt=prompt_for(known, of, given["prompt"], found.prompts).name,
+            target=whom,
+            settings=settings,
+            site=(given["site"] or known.site) if acts else None,
+            root=given["cassettes"],
+            snapshot=given["wiki_snapshot"],
+            run=given["run"],
+            mode=given["mode"],
+            connections=given["max_connections"],
+            note=given["note"],
+        )
+
+    if method in BACK_OFFS:
+        whole, parts = part_settings(method, given["profile"], known, asked)
+        return order(method, whole, True), tuple(order(*part) for part in parts)
+    return order(method, *settings_of(method, given["profile"], known, asked)), ()
 
 
-def _studio(
-    order: Order,
-    given: dict[str, Any],
-    snapshots: tuple[Path, ...],
-    prompt_roots: tuple[Path, ...],
-    stopped: threading.Event,
-) -> Studio:
+def _studio(order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event) -> Studio | None:
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
-    from ..runs.studio import studio
+    from ..runs.keep import keep, prompt_for
+    from ..runs.studio import Wiki, studio
     from ..wiki.live import WikiClient
     from ..wiki.patience import Clock
     from ..wiki.sites import base_of
@@ -183,35 +200,47 @@ def _studio(
         if stopped.wait(seconds):
             raise Interrupted
 
-    base_url = given["wiki_base_url"] or base_of(order.site)
+    if order.mode == "none":
+        return None
+    wiki = None
+    if order.site is not None:
+        wiki = Wiki(
+            client=WikiClient(
+                given["wiki_base_url"] or base_of(order.site), contact=given["contact"], clock=Clock(sleep=sleep)
+            ),
+            site=order.site,
+            mode=given["wiki_mode"],
+            snapshot=given["wiki_snapshot"],
+            snapshots=found.snapshots,
+        )
+    prompt = keep(
+        prompt_for(order.task, order.method, given["prompt"], found.prompts), order.task, order.method, PROMPTS
+    )
     return studio(
         task=order.task,
         target=order.target,
         settings=order.settings,
         method=order.method,
-        prompt=order.prompt,
-        client=WikiClient(base_url, contact=given["contact"], clock=Clock(sleep=sleep)),
-        site=order.site,
-        snapshot=given["wiki_snapshot"],
-        snapshots=snapshots,
-        wiki_mode=given["wiki_mode"],
+        prompt=prompt.name,
+        wiki=wiki,
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
-        prompt_roots=prompt_roots,
+        prompt_roots=prompt.roots,
     )
 
 
-def _reachable(contact: str | None, site: str, base_url: str | None) -> bool:
+def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
     from ..wiki.sites import base_of, is_loopback
 
-    return bool(contact) or is_loopback(base_url or base_of(site))
+    return site is None or bool(contact) or is_loopback(base_url or base_of(site))
 
 
 class _Progress:
     """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
 
-    def __init__(self, length: int, *, silent: bool) -> None:
+    def __init__(self, length: int, stopped: threading.Event, *, silent: bool) -> None:
         self._bar: Any = None
+        self.stopped = stopped
         self.failed = 0
         if not silent and sys.stderr.isatty():
             self._bar = click.progressbar(

@@ -30,6 +30,7 @@ MANY = 20
 @options.filters
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
+@options.what_ifs
 @options.locations
 @options.as_json
 @options.quiet
@@ -42,6 +43,9 @@ def replay(
     run: str | None,
     everything: bool,
     wire: bool,
+    max_steps: int | None,
+    samples: int | None,
+    threshold: float | None,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -56,6 +60,9 @@ def replay(
     Recorded replies and pages go once more through today's loop, parser and scoring. Every request has to be the
     recorded one, every recorded reply has to be used, and the outcome has to be the recorded one.
 
+    What if a smaller step limit, fewer samples or another threshold had been set? --max-steps, --samples and
+    --threshold compute it from the recording, without a further call; nothing is compared then.
+
     \b
     Examples:
       reactrepro replay hotpotqa 0
@@ -64,15 +71,19 @@ def replay(
     """
     from ..runs.replay import replay_all
     from ..runs.select import choose
+    from ..runs.what_if import WhatIf
 
+    what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
-    replayed = _progress(replay_all(chosen.episodes, found, wire=wire), len(chosen.episodes), quiet or json_)
+    replayed = _progress(
+        replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
+    )
     report = RunReport(tuple(replayed), chosen.others)
     if json_:
         options.echo_json(_data(report))
     else:
-        _print(report, quiet=quiet, verbose=verbose)
+        _print(report, quiet=quiet, verbose=verbose, what_if=str(what_if))
     return report.exit_code
 
 
@@ -144,7 +155,7 @@ def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tup
     return max((row.problem.exit_code for row in rows if row.problem), default=0)
 
 
-def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
+def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> None:
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
@@ -154,7 +165,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool) -> None:
     for episode in report.episodes:
         for problem in episode.problems:
             click.echo(f"{episode.kind}: {lines(words(problem, verbose=verbose))}", err=True)
-    click.echo(shown_episodes.summary(report.episodes))
+    click.echo(shown_episodes.summary(report.episodes, what_if))
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
         click.echo(f"{report.others} other {fit}; --all replays them.")

@@ -125,6 +125,7 @@ class Live:
 
         Raises:
             ProviderError: no reply after all attempts, or a refusal that no attempt changes.
+            ParameterRefused: a refusal of one parameter.
             CassetteMiss: an earlier attempt recorded another request at this place, and *extend* is off.
             Corrupt: *call* holds a key; nothing was sent.
             Interrupted: the user wants an end.
@@ -196,8 +197,7 @@ class Live:
             named = f"status {status}, {code}" if code else f"status {status}"
             self._wait(failures, error.response.headers, f"the provider answers with {named}", status=status, code=code)
             return
-        model = str(call.body.get("model", ""))
-        raise refusal(error, self._model.scrubber, model=model, key_hint=self._model.key_hint)
+        raise refusal(error, self._model.scrubber, asked=call.body, key_hint=self._model.key_hint)
 
     def _broken(self, error: Exception, failures: int) -> None:
         cause = _innermost(error)

@@ -10,15 +10,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InfraError
+from ..errors import InfraError, ParameterRefused
 from .scrub import Scrubber
 
 KEY = frozenset({401, 403})
+INVALID = frozenset({400, 422})
 ADDRESS = frozenset({404, 405, 410})
 UNPAID = frozenset(
     {"insufficient_quota", "insufficient_balance", "billing_not_active", "billing_hard_limit_reached", "billing_error"}
 )
 """What providers call an account without credit, some of them with status 429. No waiting helps."""
+
+PARAMETERS = (
+    "n", "stop", "stop_sequences", "temperature", "top_p", "max_tokens", "max_completion_tokens",
+)  # fmt: skip
+"""Parameters that some servers or models refuse, and that a request can go without or be made with another value of."""
 
 _CODE = re.compile(r"[A-Za-z][A-Za-z_.]{0,63}\Z|[0-9]{1,6}\Z")
 """Words and small numbers: no key, no id."""
@@ -52,15 +58,18 @@ class NoReply(InfraError):
         self.strange = strange
 
 
-def refusal(error: Any, scrubber: Scrubber, *, model: str, key_hint: str) -> ProviderError:
+def refusal(
+    error: Any, scrubber: Scrubber, *, asked: Mapping[str, Any], key_hint: str
+) -> ProviderError | ParameterRefused:
     """Return what an SDK's `APIStatusError` means, where it is not tried again.
 
     Args:
         error: from the SDK.
         scrubber: keeps secrets out of messages.
-        model: the model asked for.
+        asked: the body that was sent.
         key_hint: where the key comes from, as a sentence.
     """
+    model = str(asked.get("model", ""))
     status, code = int(error.status_code), code_of(error.body)
     named = f"status {status}, {code}" if code else f"status {status}"
     said = scrubber.said(said_by(error.body), model)
@@ -82,6 +91,9 @@ def refusal(error: Any, scrubber: Scrubber, *, model: str, key_hint: str) -> Pro
     else:
         fatal = False
         message = f"the provider refuses the request ({named}{_colon(said)})."
+        if status in INVALID and (parameter := _parameter(error.body, asked)) is not None:
+            limit = _limit(said_by(error.body), asked[parameter])
+            return ParameterRefused(message, parameter, limit=limit, status=status, code=code)
     return ProviderError(message, status=status, code=code, fatal=fatal)
 
 
@@ -108,6 +120,31 @@ def code_of(body: object) -> str | None:
         if _CODE.match(text) and text != "error":
             return text
     return None
+
+
+def _parameter(body: object, asked: Mapping[str, Any]) -> str | None:
+    """Return the parameter of *asked* that an error's *body* is about: by its field `param`, else by its message."""
+    inner = _error(body)
+    named = inner.get("param") if isinstance(inner, Mapping) else None
+    sent = [name for name in PARAMETERS if name in asked]
+    if named in sent:
+        return str(named)
+    said = said_by(body)[:500]
+    for name in sent:
+        bare = rf"|\b{name}\b" if len(name) > 1 else ""
+        if re.search(rf"['\"`]{name}['\"`]{bare}", said):
+            return name
+    return None
+
+
+def _limit(said: str, value: Any) -> int | None:
+    """Return the largest whole number in a message that is below *value*: what the server says it takes."""
+    if type(value) is not int:
+        return None
+    below = [
+        number for number in map(int, re.findall(r"(?<![\w.])[0-9]{1,6}(?![\w.]*[0-9])", said)) if 0 < number < value
+    ]
+    return max(below, default=None)
 
 
 def _error(body: object) -> object:

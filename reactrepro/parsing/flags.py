@@ -22,14 +22,15 @@ class Flag:
             says nothing about a text.
         action: the action that is read from the example, or None.
         finish: the example's finish reason.
-        source: who sets it: "parser", "reprompt" (the parser, on a second reply) or "loop".
+        source: who sets it: "parser", "reprompt" (the parser, on a second reply), "answer" (the parser, on a reply to
+            `Thought:` that is to end in an answer; *action* is the answer) or "loop".
     """
 
     meaning: str
     reply: str
     action: str | None = None
     finish: str = "stop"
-    source: Literal["parser", "reprompt", "loop"] = "parser"
+    source: Literal["parser", "reprompt", "answer", "loop"] = "parser"
 
 
 _BAY = "Search[Harlow Bay]"
@@ -157,6 +158,20 @@ FLAGS: Mapping[str, Flag] = {
     ),
     "no_action": Flag("No action that can be executed: the loop asked for it in a second call.", " I give up."),
     "empty_action": Flag("The second call gave no action either; the step is spent.", " \n", source="reprompt"),
+    # the answer of a method that answers in one go
+    "decorated_answer": Flag(
+        "Bold, back-ticks or quotes around the answer; left out.",
+        " It is a bay.\nAnswer: **Harlow Bay**",
+        "Harlow Bay",
+        source="answer",
+    ),
+    "truncated_answer": Flag(
+        "The token limit cut the reply inside the answer, which does not count.",
+        " It is a bay.\nAnswer: Harlow B",
+        finish="length",
+        source="answer",
+    ),
+    "no_answer": Flag("No answer in a reply that should end in one.", " I cannot say.", source="answer"),
     "invalid_action": Flag(
         "The action is none that the environment knows.", " Check the bay.\nAction 2: Login", "Login", source="loop"
     ),
@@ -186,10 +201,13 @@ def markdown() -> str:
     return _PAGE.format(rows="\n".join(rows))
 
 
+_ASKED = {"reprompt": "Action 2:", "answer": "Thought:"}
+
+
 def _row(name: str, flag: Flag) -> str:
     reply = _code(flag.reply) if flag.reply else "(none)"
-    if flag.source == "reprompt":
-        reply += " to `Action 2:`"
+    if flag.source in _ASKED:
+        reply += f" to `{_ASKED[flag.source]}`"
     if flag.finish != "stop":
         reply += f", finish reason `{flag.finish}`"
     action = _code(flag.action) if flag.action is not None else "none"
@@ -216,6 +234,8 @@ compares the two, and reads every example.
   bears a flag.
 * `reprompt`: set by the protocol on the reply to the second call, which asks for the action alone. That reply is
   repaired by the same rules and bears the same flags.
+* `answer`: set by the protocol on the reply of a method that answers in one go (`standard`, `cot`, `cot_sc`). Such a
+  reply bears the flags of its label and of what stands around it, too. `strict` sets `empty_reply` and `no_answer`.
 * `loop`: set by the method, under both protocols.
 
 The example is a reply to `Thought 2:`, with newlines shown as `\\n`; a reply may bear further flags than its row's.

@@ -13,6 +13,7 @@ class Reply:
     Attributes:
         thought: the thought, as it goes into the prompt.
         action: the action text, as it goes into the prompt; None where the reply gave none and has to be reprompted.
+            Of a reply that is asked for an answer alone: the answer.
         flags: what was repaired or missing, as names of the table in docs/format-flags.md.
     """
 
@@ -23,15 +24,19 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How replies are read: two pure functions that never raise, both `(text, i, finish) -> Reply`.
+    """How replies are read: three pure functions that never raise.
 
-    `i` is the 1-based step number and `finish` the provider's finish reason, or None.
+    Two are `(text, i, finish) -> Reply`; `i` is the 1-based step number and `finish` the provider's finish reason, or
+    None.
 
     Attributes:
         parse: reads a reply to `Thought i:`, a thought and an action.
         parse_action: reads a reply to `Action i:`, the reprompt: `Reply.thought` is "", and `Reply.action` is "" or
             None where nothing can be executed.
+        parse_answer: `(text, label, finish) -> Reply`, reads a reply to the label `Thought:` or `Answer:` of a method
+            that answers in one go: `Reply.action` is the answer, or None where none is found.
     """
 
     parse: Callable[[str, int, str | None], Reply]
     parse_action: Callable[[str, int, str | None], Reply]
+    parse_answer: Callable[[str, str, str | None], Reply]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import answers
 from .reply import Protocol, Reply
 
 
@@ -26,4 +27,4 @@ def parse_action(text: str, i: int, finish: str | None) -> Reply:
     return Reply(thought="", action=action, flags=() if action else ("empty_action",))
 
 
-PROTOCOL = Protocol(parse=parse, parse_action=parse_action)
+PROTOCOL = Protocol(parse=parse, parse_action=parse_action, parse_answer=answers.strict)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 
-from . import bracket, labels
+from . import answers, bracket, labels
 from .flags import ordered
 from .labels import Label
 from .reply import Protocol, Reply
@@ -60,7 +60,7 @@ def parse_action(text: str, i: int, finish: str | None) -> Reply:
     found: set[str] = set()
     body = _without_observations(unwrapped(text, i, found), found)
     cut = finish in CUT_SHORT
-    if any(mark.word == "action" for mark in labels.find(body)):
+    if any(mark.word == "action" for mark in labels.find(body)) and not _opens_with_action(body):
         found.add("repeated_label")
         _, action = _action(body, i, cut, found)
     else:
@@ -73,7 +73,12 @@ def parse_action(text: str, i: int, finish: str | None) -> Reply:
     return Reply(thought="", action=action, flags=ordered(found))
 
 
-PROTOCOL = Protocol(parse=parse, parse_action=parse_action)
+def _opens_with_action(body: str) -> bool:
+    """Tell whether *body* begins with a verb and its bracket: the label before it stands in the prompt."""
+    return labels.loose(body)[1] == 0
+
+
+PROTOCOL = Protocol(parse=parse, parse_action=parse_action, parse_answer=answers.tolerant)
 
 
 def _without_observations(body: str, found: set[str]) -> str:

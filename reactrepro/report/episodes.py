@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..cassettes.runs import Run
-from ..domain import Tokens
+from ..domain import Tokens, Trajectory
+from ..metrics import majority_vote
 from . import text
 from .model import EpisodeReport
 
@@ -59,6 +60,8 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
             ("model answer", _answer(episode)),
             ("EM", int(score.em)),
             ("F1", text.number(score.f1)),
+            *((name.replace("_", " "), text.number(value)) for name, value in score.more.items()),
+            *_votes(trajectory),
             ("steps", len(trajectory.steps)),
             ("LLM calls", trajectory.llm_calls),
             ("parse-fail retries", trajectory.reprompts),
@@ -69,6 +72,8 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
     if episode.prompt is not None:
         name = f"{episode.prompt.name}, {len(episode.prompt.text)} characters, sha256 {episode.prompt.sha256[:12]}"
         rows.append(("prompt", name))
+    if episode.parts:
+        rows.append(("parts", ", ".join(part.run.label for part in episode.parts)))
     rows += [
         ("profile", conditions(episode.run, overrides)),
         ("tokens", _tokens_text(tokens(episode))),
@@ -77,6 +82,13 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
         ("run id", episode.run.id[:12]),
     ]
     return text.table(rows)
+
+
+def _votes(trajectory: Trajectory) -> list[tuple[str, object]]:
+    if len(trajectory.samples) < 2:
+        return []
+    vote = majority_vote([sample.answer for sample in trajectory.samples])
+    return [("votes", f"{vote.votes} of {vote.of} for {vote.answer}" if vote.answer else f"0 of {vote.of}")]
 
 
 def provenance(episode: EpisodeReport) -> str:
@@ -93,12 +105,13 @@ def rows(episodes: Sequence[EpisodeReport]) -> str:
     return text.grid(head, [_row(episode) for episode in episodes])
 
 
-def summary(episodes: Sequence[EpisodeReport]) -> str:
-    """Return the one line that sums up a replay."""
+def summary(episodes: Sequence[EpisodeReport], what_if: str = "") -> str:
+    """Return the one line that sums up a replay; *what_if* says under which other settings it was computed."""
     judged = [e for e in episodes if e.score is not None and e.trajectory is not None]
     agreed = sum(episode.ok for episode in episodes)
     absent = sum(episode.kind == "missing" and episode.question is None for episode in episodes)
-    line = f"{text.counted(len(episodes) - absent, 'episode')} replayed, {agreed} as recorded"
+    done = f"{agreed} as recorded" if not what_if else f"{agreed} computed with {what_if} instead of what was recorded"
+    line = f"{text.counted(len(episodes) - absent, 'episode')} replayed, {done}"
     if absent:
         line += f"; {absent} not recorded"
     if len(judged) > 1:
@@ -149,6 +162,7 @@ def _computed(episode: EpisodeReport) -> dict[str, Any]:
         "f1": score.f1,
         **score.more,
         "ended": trajectory.ended,
+        "samples": [sample.answer for sample in trajectory.samples],
         "llm_calls": trajectory.llm_calls,
         "reprompts": trajectory.reprompts,
         "strict_reprompts": trajectory.strict_reprompts,

@@ -37,6 +37,7 @@ class EpisodeReport:
         turns: the calls made, the failed one last.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
+        parts: the reports of the parts that a composed episode needed.
     """
 
     run: Run
@@ -50,6 +51,7 @@ class EpisodeReport:
     turns: tuple[Turn, ...] = ()
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
+    parts: tuple[EpisodeReport, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -24,10 +24,19 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def trajectory(found: Trajectory) -> str:
-    """Return a trajectory as the paper prints it, one line per thought, action and observation."""
+    """Return a trajectory as the paper prints it, one line per thought, action and observation.
+
+    A method without thoughts has no lines for them; samples stand below one another, each with its answer.
+    """
     rows = [found.opening]
+    for sample in found.samples:
+        rows.append(f"Sample {sample.number}: {sample.text.strip()}")
+        answer = "no answer" if sample.answer is None else f"answer: {sample.answer}"
+        rows.append(f"    ({', '.join([answer, *sample.flags])})")
+    thinks = any(step.thought for step in found.steps)
     for step in found.steps:
-        rows.append(f"Thought {step.i}: {step.thought}")
+        if thinks:
+            rows.append(f"Thought {step.i}: {step.thought}")
         rows.append(f"Action {step.i}: {step.action.raw}")
         rows.append(f"Observation {step.i}: {step.observation.rstrip()}")
         if step.flags or step.remarks:

@@ -9,12 +9,12 @@ from pathlib import Path
 from ..cassettes.library import DEFAULT_FILE
 from ..cassettes.names import is_key
 from ..cassettes.runs import EPISODE, RUN_FILE, Run
+from ..cassettes.selection import EVERYTHING, keys_of
 from ..errors import CassetteAbsent, Corrupt, InfraError, ReactReproError, Usage
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
 from .replay import replay_episode
 from .roots import Sources, shown
-from .select import EVERYTHING, keys_of
 
 
 def check(path: Path | None, sources: Sources) -> Iterator[EpisodeReport]:

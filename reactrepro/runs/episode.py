@@ -6,25 +6,27 @@ import errno
 import os
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
+from ..backends.terms import Terms
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, EpisodeMeta, Interaction
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
 from ..cassettes.write import cassette_bytes, move, replace_file, seal
-from ..domain import Ask, Completion, Outcome, Pages, Pin, Prompt, Question, Settings, Task
+from ..domain import Ask, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Trajectory
 from ..errors import CassetteAbsent, Corrupt, RecordingDiffers
 from ..exchanges.live import Live, LiveModel
 from ..exchanges.recorder import Recorder
+from ..judged import ClosedBook
 from ..methods import METHODS
 from ..wiki.env import WikiEnv
-from .play import judge, play
+from .play import judge, numbers, play
 from .roots import shown
 
 SPARE = 128 * 1024
@@ -38,7 +40,8 @@ class Studio:
     Attributes:
         model: whom to ask.
         pages: makes the pages of one episode: given what an earlier attempt has read, query -> hash, and whether a
-            page that is not there as it was may be another one now.
+            page that is not there as it was may be another one now. None for methods that do not act.
+        terms: what the server is known to take.
         prompt: what stands before the question.
         versions, git_commit, host: what the recording says of how it came to be.
         now: the clock.
@@ -46,11 +49,12 @@ class Studio:
     """
 
     model: LiveModel
-    pages: Callable[[Mapping[str, str], bool], RecordingPages]
+    pages: Callable[[Mapping[str, str], bool], RecordingPages] | None
     prompt: Prompt
     versions: Mapping[str, str]
     git_commit: str | None
     host: str
+    terms: Terms = field(default_factory=Terms)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     close: Callable[[], None] = lambda: None
 
@@ -109,11 +113,11 @@ class EpisodeRecording:
         """
         earlier = None if fresh else self._earlier(extend)
         pins = {} if earlier is None else {pin.query: pin.sha256 for pin in earlier.meta.pages}
-        pages = self._studio.pages(pins, extend)
+        pages = None if self._studio.pages is None else self._studio.pages(pins, extend)
         backend = BACKENDS.get(self._settings.api)()
         recorder = Recorder(
             () if earlier is None else earlier.interactions,
-            lambda interactions: self._save(interactions, pages.read),
+            lambda interactions: self._save(interactions, _read(pages), llm.sent),
             self._studio.model.scrubber,
             backend.completion,
         )
@@ -125,32 +129,37 @@ class EpisodeRecording:
             stopped=self._stopped,
             before=self._check_room,
         )
-        ask = Ask(self._run.config.model, self._settings.max_tokens, self._settings.temperature)
-        llm = BackendLlm(backend, live, ask)
+        sent = self._studio.terms.sent if earlier is None else earlier.meta.sent
+        ask = Ask(self._run.config.model, self._settings.max_tokens, self._settings.temperature, sent)
+        llm = BackendLlm(backend, live, ask, self._studio.terms)
         try:
-            outcome = self._played(llm, pages)
+            trajectory, score = self._played(llm, pages)
         finally:
             self.calls = recorder.added
         live.finish()
-        replies = [turn.completion for turn in llm.turns if turn.completion is not None]
-        made = seal(self._finished(earlier, recorder, pages, replies, outcome), tuple(recorder.interactions))
+        meta = replace(
+            self._finished(earlier, recorder, _read(pages), llm),
+            outcome=Outcome.computed(trajectory, score),
+            samples=numbers(trajectory),
+        )
+        made = seal(meta, tuple(recorder.interactions))
         if earlier is not None and earlier.path == self._path and made == replace(earlier, path=None):
             return False
         self._write(made)
         move(self._part, self._path)
         return True
 
-    def _played(self, llm: BackendLlm, pages: RecordingPages) -> Outcome:
-        trajectory, score = play(
+    def _played(self, llm: BackendLlm, pages: RecordingPages | None) -> tuple[Trajectory, Score]:
+        opening, judged = self._task.opening(self._question), judge(self._task, self._question)
+        return play(
             METHODS.get(self._run.config.method)(),
             self._task,
             question=self._question,
             prompt=self._studio.prompt,
             llm=llm,
-            env=WikiEnv(pages, self._task.opening(self._question), judge(self._task, self._question)),
+            env=ClosedBook(opening, judged) if pages is None else WikiEnv(pages, opening, judged),
             settings=self._settings,
         )
-        return Outcome.computed(trajectory, score)
 
     # --- what an earlier attempt left -------------------------------------------------------------------------------
 
@@ -193,8 +202,8 @@ class EpisodeRecording:
         if disk.total and disk.free < 2 * self._saved + SPARE:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._part))
 
-    def _save(self, interactions: tuple[Interaction, ...], read: tuple[Pin, ...]) -> None:
-        self._write(seal(self._meta(read), interactions))
+    def _save(self, interactions: tuple[Interaction, ...], read: tuple[Pin, ...], sent: Sent) -> None:
+        self._write(seal(self._meta(read, sent), interactions))
 
     def _write(self, cassette: Cassette) -> None:
         data = cassette_bytes(cassette)
@@ -203,26 +212,21 @@ class EpisodeRecording:
         self._saved = len(data)
 
     def _finished(
-        self,
-        earlier: Cassette | None,
-        recorder: Recorder,
-        pages: RecordingPages,
-        replies: Sequence[Completion],
-        outcome: Outcome,
+        self, earlier: Cassette | None, recorder: Recorder, read: tuple[Pin, ...], llm: BackendLlm
     ) -> EpisodeMeta:
         """Return the block of the finished episode. Where no reply came now, it is as old as the earlier attempt."""
-        meta = self._meta(pages.read)
+        replies = [turn.completion for turn in llm.turns if turn.completion is not None]
+        meta = self._meta(read, llm.sent)
         if earlier is not None and not recorder.added:
             then = earlier.meta
             meta = replace(meta, time=then.time, versions=then.versions, git_commit=then.git_commit, host=then.host)
         return replace(
             meta,
-            outcome=outcome,
             model_returned=next((reply.model for reply in replies if reply.model), None),
             system_fingerprint=next((reply.fingerprint for reply in replies if reply.fingerprint), None),
         )
 
-    def _meta(self, read: tuple[Pin, ...]) -> EpisodeMeta:
+    def _meta(self, read: tuple[Pin, ...], sent: Sent) -> EpisodeMeta:
         studio = self._studio
         return EpisodeMeta.of(
             self._question,
@@ -232,8 +236,13 @@ class EpisodeRecording:
             versions=dict(studio.versions),
             git_commit=studio.git_commit,
             host=studio.host,
+            sent=sent,
             pages=read,
         )
+
+
+def _read(pages: RecordingPages | None) -> tuple[Pin, ...]:
+    return () if pages is None else pages.read
 
 
 _BEGIN_ANEW = (

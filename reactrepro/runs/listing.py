@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from ..cassettes.model import RunConfig
 from ..cassettes.runs import Run
 from ..errors import ReactReproError
+from ..methods import BACK_OFFS, METHODS
 from ..report.episodes import conditions
 from ..tasks import TASKS
 from .roots import Sources, shown
@@ -81,4 +83,17 @@ def overrides(config: RunConfig) -> dict[str, object]:
     Raises:
         Usage: unknown task or profile.
     """
-    return config.settings.overrides(max_steps=TASKS.get(config.task.name)().max_steps)
+    task = TASKS.get(config.task.name)()
+    return config.settings.overrides(max_steps=task.max_steps, method=defaults(config.method, config.settings.profile))
+
+
+def defaults(method: str, profile: str) -> Mapping[str, Any]:
+    """Return what *method* has otherwise than *profile*; a back-off has what its parts have, ReAct's first.
+
+    Raises:
+        Usage: unknown method.
+    """
+    if method not in BACK_OFFS:
+        return METHODS.get(method)().defaults(profile)
+    cot_sc = METHODS.get("cot_sc")().defaults(profile)
+    return {"samples": cot_sc["samples"]}

@@ -5,7 +5,8 @@ A run has one configuration. Whoever asks for another gets another run; an old o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,10 +16,11 @@ from ..cassettes.model import RUN_FORMAT, RunConfig, TaskRef
 from ..cassettes.names import checked_name, run_name
 from ..cassettes.read import read_run
 from ..cassettes.runs import RUN_FILE, Run
+from ..cassettes.selection import keys_of
 from ..cassettes.write import replace_file, run_bytes
 from ..domain import Question, Settings, Task
 from ..errors import CassetteAbsent, DiskError, ReactReproError, Usage
-from .select import keys_of
+from ..methods import BACK_OFFS, METHODS
 
 Mode = Literal["once", "new_episodes", "all", "none"]
 
@@ -40,7 +42,7 @@ class Order:
         method, prompt: names.
         target: whom to ask.
         settings: the conditions.
-        site: logical name of the wiki.
+        site: logical name of the wiki; None for a method that does not act.
         root: the ``cassettes`` folder that is written to.
         snapshot: the ``wiki_snapshot`` folder that is written to, to be cleared of litter; None to leave it alone.
         run: name of the run; None for the model's slug.
@@ -48,6 +50,7 @@ class Order:
             recorded anew from the first call that differs, too. ``all``: everything anew. ``none``: nothing.
         connections: how many episodes are recorded at a time.
         note: where the run comes from.
+        parts: of a back-off, method -> "method/run".
     """
 
     task: Task
@@ -57,13 +60,14 @@ class Order:
     prompt: str
     target: Target
     settings: Settings
-    site: str
+    site: str | None
     root: Path
     snapshot: Path | None = None
     run: str | None = None
     mode: Mode = "once"
     connections: int = 1
     note: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def config(self) -> RunConfig:
@@ -80,12 +84,23 @@ class Order:
             provenance="recorded",
             selection=self.selection,
             note=self.note,
+            parts=dict(self.parts),
+            rules=rules_of(self.method),
         )
 
     @property
     def folder(self) -> Path:
         """The folder of the method's runs."""
         return self.root / checked_name(self.task.name, "task") / checked_name(self.method, "method")
+
+
+def rules_of(method: str) -> tuple[str, ...]:
+    """Return the decisions that *method* takes where the released code has none.
+
+    Raises:
+        Usage: unknown method.
+    """
+    return (BACK_OFFS if method in BACK_OFFS else METHODS).get(method).rules
 
 
 def prepare(order: Order) -> Run:
@@ -108,7 +123,7 @@ def prepare(order: Order) -> Run:
             if config != there:
                 replace_file(run.folder / RUN_FILE, run_bytes(config))
             clear_run(run.folder)
-        if order.snapshot is not None:
+        if order.snapshot is not None and order.site is not None:
             clear_old(order.snapshot / order.site)
     except OSError as error:
         raise DiskError.of(error) from error

@@ -21,4 +21,14 @@ def play(
         ReactReproError: whatever *llm* and *env* raise.
     """
     trajectory = method.run(question, prompt, llm, env, settings)
-    return trajectory, task.score(trajectory.answer if trajectory.ended == "finish" else None, question.gold)
+    return trajectory, scored(task, trajectory, question)
+
+
+def numbers(trajectory: Trajectory) -> tuple[int, ...]:
+    """Return the numbers of the samples of a method that takes several, as a recording keeps them; else none."""
+    return tuple(sample.number for sample in trajectory.samples) if len(trajectory.samples) > 1 else ()
+
+
+def scored(task: Task, trajectory: Trajectory, question: Question) -> Score:
+    """Return what *trajectory* is worth as an answer to *question*."""
+    return task.score(trajectory.answer if trajectory.ended == "finish" else None, question.gold)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..cassettes.library import Library
+from ..cassettes.selection import EVERYTHING, keys_of
+from ..data import user_file
 from ..domain import Question, Task
-from ..errors import Corrupt, ReactReproError, Usage
-from .select import EVERYTHING, keys_of
-
-MAX_DATA = 256 * 1024 * 1024
+from ..errors import ReactReproError, Usage
 
 
 def questions(task: Task, words: Sequence[str], library: Library, data: Path | None = None) -> tuple[Question, ...]:
@@ -22,8 +19,8 @@ def questions(task: Task, words: Sequence[str], library: Library, data: Path | N
         task: the task. One whose questions come with the package has a method ``questions()``.
         words: as typed.
         library: recordings, whose questions are known, too.
-        data: a file in the form of HotpotQA's development set: a JSON list of objects with ``question`` and
-            ``answer``, and ``_id`` where there is one; the index is the place in the list.
+        data: a file of questions (`data.user_file`). Of JSON Lines, whose questions are keyed by a hash, *words* may
+            also be places in the file, from 0.
 
     Raises:
         Usage: no words, or a question that nobody knows.
@@ -32,7 +29,7 @@ def questions(task: Task, words: Sequence[str], library: Library, data: Path | N
     known = _known(task, library, data)
     if not words:
         raise Usage(f"say which questions: indexes and ranges (0-9), or {EVERYTHING!r}.")
-    keys = list(known) if list(words) == [EVERYTHING] else keys_of(words)
+    keys = list(known) if list(words) == [EVERYTHING] else _placed(keys_of(words), list(known), data)
     missing = [key for key in keys if key not in known]
     if missing or not keys:
         some = ", ".join(list(known)[:5]) + (" …" if len(known) > 5 else "")
@@ -43,9 +40,17 @@ def questions(task: Task, words: Sequence[str], library: Library, data: Path | N
     return tuple(known[key] for key in keys)
 
 
+def _placed(keys: Sequence[str], known: Sequence[str], data: Path | None) -> list[str]:
+    """Return *keys*, those that are places in a file of hashed questions as the hashes that stand there."""
+    if data is None or all(key.isdecimal() for key in known):
+        return list(keys)
+    places = {str(place): key for place, key in enumerate(known)}
+    return [key if key in known else places.get(key, key) for key in keys]
+
+
 def _known(task: Task, library: Library, data: Path | None) -> dict[str, Question]:
     if data is not None:
-        return {question.key: question for question in _from_file(data)}
+        return {question.key: question for question in user_file.read(data)}
     packaged = getattr(task, "questions", None)
     if packaged is not None:
         return {question.key: question for question in packaged()}
@@ -57,24 +62,3 @@ def _known(task: Task, library: Library, data: Path | None) -> dict[str, Questio
             except ReactReproError:
                 continue  # `check` reports it; a question can come from a sound recording only
     return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
-
-
-def _from_file(path: Path) -> list[Question]:
-    try:
-        if path.stat().st_size > MAX_DATA:
-            raise Corrupt(f"{path} is larger than {MAX_DATA} bytes, which no data set here is.")
-        rows: Any = json.loads(path.read_bytes().decode("utf-8-sig"))
-        return [_row(index, row) for index, row in enumerate(rows)]
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise Corrupt(
-            f"{path} is no list of questions ({type(error).__name__}): it needs a JSON list of objects with "
-            "'question' and 'answer'."
-        ) from None
-
-
-def _row(index: int, row: Any) -> Question:
-    text, gold, name = row["question"], row["answer"], row.get("_id")
-    if not isinstance(text, str) or not isinstance(gold, str):
-        raise TypeError
-    text.encode("utf-8"), gold.encode("utf-8")  # a lone surrogate could not be sent
-    return Question(str(index), text, gold, index, name if isinstance(name, str) else None)

@@ -13,16 +13,19 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
-from ..domain import Ask, Environment, Outcome, Prompt, Task
+from ..domain import Ask, Environment, Method, Outcome, Prompt, Task
 from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
 from ..exchanges.replay import Replay
+from ..judged import ClosedBook
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from .compose import composed
 from .listing import overrides
-from .play import judge, play
+from .play import judge, play, scored
 from .roots import Sources, shown
+from .what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from ..exchanges.wire import Wire
@@ -30,25 +33,33 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def replay_all(episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False) -> Iterator[EpisodeReport]:
+def replay_all(
+    episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+) -> Iterator[EpisodeReport]:
     """Replay one episode after the other; every problem is in its report, none is raised."""
     for run, key in episodes:
-        yield replay_episode(run, key, sources, wire=wire)
+        yield replay_episode(run, key, sources, wire=wire, what_if=what_if)
 
 
-def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) -> EpisodeReport:
+def replay_episode(
+    run: Run, key: str, sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+) -> EpisodeReport:
     """Replay one episode. No network, no key, no data set; every problem is in the report, none is raised.
 
     Args:
-        run, key: which.
+        run, key: which. A run that is composed of others replays theirs.
         sources: where pages and prompts are read from.
         wire: send each request through the provider's SDK, answered at its transport, instead of looking it up.
+        what_if: what is to be computed otherwise than it was recorded.
     """
     file = shown(run.path(key))
     try:
-        _ = run.config  # one that cannot be read says more than an absent episode
+        if run.config.parts:  # a configuration that cannot be read says more than an absent episode
+            return composed(
+                run, key, lambda part: replay_episode(part, key, sources, wire=wire, what_if=what_if), what_if.threshold
+            )
         cassette = run.read(key)
-        return _Replayed(run, cassette, sources, file, wire).report()
+        return _Replayed(run, cassette, sources, wire=wire, what_if=what_if).report()
     except CassetteAbsent:
         problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
     except ReactReproError as error:
@@ -59,12 +70,13 @@ def replay_episode(run: Run, key: str, sources: Sources, *, wire: bool = False) 
 class _Replayed:
     """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
 
-    def __init__(self, run: Run, cassette: Cassette, sources: Sources, file: str, wire: bool) -> None:
-        self.run, self.cassette, self.file = run, cassette, file
-        self.meta, self.settings = cassette.meta, run.config.settings
+    def __init__(self, run: Run, cassette: Cassette, sources: Sources, *, wire: bool, what_if: WhatIf) -> None:
+        self.run, self.cassette, self.what_if = run, cassette, what_if
+        self.file = shown(run.path(cassette.meta.key))
+        self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
-        self.method = _known(METHODS.get, run.config.method, run)()
+        self.method: Method = _known(METHODS.get, run.config.method, run)()
         _known(PROTOCOLS.get, self.settings.protocol, run)
         self.prompt = self._prompt(sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
@@ -87,9 +99,13 @@ class _Replayed:
                 env=self.env,
                 settings=self.settings,
             )
-            for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
-                problems.extend(_caught(finish))
-            problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+            if self.what_if == AS_RECORDED:
+                for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
+                    problems.extend(_caught(finish))
+                problems.extend(self._outcome(Outcome.computed(trajectory, score)))
+            else:
+                trajectory = self.what_if.first_samples(trajectory, self.llm.turns)
+                score = scored(self.task, trajectory, self.question)
         except CassetteMiss as error:
             problems.append(CassetteMiss(replace(error.mismatch, place=self._place(remedy(self.run, self.meta.key)))))
         except ReactReproError as error:
@@ -111,7 +127,7 @@ class _Replayed:
     def _prompt(self, sources: Sources) -> Prompt:
         name = sources.prompt or self.meta.prompt.name
         try:
-            return prompts.load(self.task.prompt_task, self.run.method, name, roots=sources.prompts)
+            return prompts.load(self.task.prompt_task, self.method.prompt, name, roots=sources.prompts)
         except Usage as error:
             raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
@@ -127,6 +143,8 @@ class _Replayed:
 
     def _environment(self, sources: Sources) -> Environment:
         opening = self.task.opening(self.question)
+        if not self.method.acts:
+            return ClosedBook(opening, judge(self.task, self.question))
         if self.meta.tape is not None:
             from ..tape import environment
 
@@ -173,7 +191,7 @@ def remedy(run: Run, key: str) -> str:
     words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
     words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
     words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
-    words += [f"--prompt {config.prompt}"] * (config.prompt != "paper")
+    words += [f"--prompt {config.prompt}"] * (config.prompt != TASKS.get(config.task.name)().prompt)
     if config.provenance == "recorded":
         words += [f"--run {run.name}", "--mode new_episodes"]
         return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from ..domain import Turn
 from ..errors import ReactReproError, Usage, exit_code
-from ..prompts.choice import choose as choose_prompt
 from ..tasks import TASKS
+from .keep import prompt_for
 from .replay import replay_episode
 from .roots import Sources
 from .select import choose
@@ -79,7 +79,7 @@ def rounds(
         raise Usage(f"{key!r} names {len(chosen.episodes)} episodes; one is shown at a time.")
     ((found, only),) = chosen.episodes
     if prompt is not None:
-        choice = choose_prompt(prompt, TASKS.get(found.task)().prompt_task, found.method, sources.prompts)
+        choice = prompt_for(TASKS.get(found.task)(), found.method, prompt, sources.prompts)
         sources = replace(sources, prompts=choice.roots, prompt=choice.name)
     report = replay_episode(found, only, sources)
     return Rounds(found.label, only, report.turns, report.problems)

@@ -22,12 +22,13 @@ from ..cassettes.tapes import Tape, tape_bytes, tape_sha256
 from ..cassettes.write import cassette_bytes, replace_file, run_bytes, seal
 from ..domain import Ask, Environment, Outcome, Question, Settings, Task
 from ..exchanges.scripted import Scripted
+from ..judged import ClosedBook
 from ..methods import METHODS
 from ..tape import environment
 from ..tasks import TASKS
 from ..wiki.env import WikiEnv
 from ..wiki.snapshot import SnapshotPages
-from .play import judge, play
+from .play import judge, numbers, play
 
 
 def scripted_run(
@@ -68,6 +69,7 @@ def scripted_run(
         provenance="scripted",
         selection=selection,
         note=note,
+        rules=METHODS.get(method).rules,
     )
     folder = root / task / method / name
     replace_file(folder / RUN_FILE, run_bytes(config))
@@ -98,23 +100,27 @@ def scripted_episode(
     """
     config = run.config
     task: Task = TASKS.get(config.task.name)()
-    text = prompts.load(task.prompt_task, config.method, config.prompt, roots=prompt_roots)
+    method = METHODS.get(config.method)()
+    text = prompts.load(task.prompt_task, method.prompt, config.prompt, roots=prompt_roots)
     exchange = Scripted(replies)
     ask = Ask(config.model, config.settings.max_tokens, config.settings.temperature)
     llm = BackendLlm(BACKENDS.get(config.settings.api)(), exchange, ask)
     pages = None
     env: Environment
-    if tape is not None:
+    if not method.acts:
+        env = ClosedBook(task.opening(question), judge(task, question))
+    elif tape is not None:
         env = environment(tape, judge(task, question), run.tape_path(question.key).name)
     else:
         pages = SnapshotPages(tuple(snapshots), config.site or "", config.settings.extraction)
         env = WikiEnv(pages, task.opening(question), judge(task, question))
-    method = METHODS.get(config.method)()
     trajectory, score = play(method, task, question=question, prompt=text, llm=llm, env=env, settings=config.settings)
     meta = EpisodeMeta.of(
         question,
         text,
         "scripted",
+        sent=llm.sent,
+        samples=numbers(trajectory),
         pages=() if pages is None else pages.read,
         outcome=Outcome.computed(trajectory, score),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -73,6 +74,47 @@ class ResumedPages:
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class Wiki:
+    """The wiki of a recording.
+
+    Attributes:
+        client: asks it.
+        site: its logical name.
+        mode: when it is asked.
+        snapshot, snapshots: the snapshot folder that is written to, and those that are read.
+    """
+
+    client: WikiClient
+    site: str
+    mode: Mode
+    snapshot: Path
+    snapshots: tuple[Path, ...]
+
+    def pages(self, extraction: str) -> Callable[[Mapping[str, str], bool], ResumedPages]:
+        """Return what makes the pages of one episode; see `Studio.pages`.
+
+        Raises:
+            Usage: an unsafe or contradictory site.
+        """
+
+        def make(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
+            live = LivePages(
+                self.client,
+                site=self.site,
+                extraction=extraction,
+                root=self.snapshot,
+                roots=self.snapshots,
+                mode=self.mode,
+            )
+            roots = tuple(dict.fromkeys((self.snapshot, *self.snapshots)))
+            anew = lenient and self.mode == "all"
+            return ResumedPages({} if anew else pins, roots, self.site, extraction, live, lenient=lenient)
+
+        make({}, False)  # what is wrong with the site is an error before anything is asked
+        return make
+
+
 def studio(
     *,
     task: Task,
@@ -80,11 +122,7 @@ def studio(
     settings: Settings,
     method: str,
     prompt: str,
-    client: WikiClient,
-    site: str,
-    snapshot: Path,
-    snapshots: tuple[Path, ...],
-    wiki_mode: Mode,
+    wiki: Wiki | None,
     patience: Patience,
     secrets: Iterable[str] = (),
     prompt_roots: tuple[Path, ...] = (),
@@ -95,8 +133,7 @@ def studio(
         task, method, prompt: whose prompt.
         target: whom to ask.
         settings: the conditions.
-        client, site, wiki_mode: the wiki, its logical name, and when it is asked.
-        snapshot, snapshots: the snapshot folder that is written to, and those that are read.
+        wiki: where pages come from; None for a method that does not act.
         patience: how failed calls are tried again.
         secrets: what must not be written, beside the key.
         prompt_roots: folders searched for the prompt before the packaged one.
@@ -105,30 +142,21 @@ def studio(
         Usage: unknown method, protocol, prompt, API or site; a name that must not be written.
         InfraError: the installed SDK cannot be recorded.
     """
-    METHODS.get(method)
     PROTOCOLS.get(settings.protocol)
-    text: Prompt = prompts.load(task.prompt_task, method, prompt, roots=prompt_roots)
+    text: Prompt = prompts.load(task.prompt_task, METHODS.get(method)().prompt, prompt, roots=prompt_roots)
     backend = BACKENDS.get(settings.api)()
     asked = Ask("self-check", settings.max_tokens, settings.temperature)
     self_check(backend.endpoint, backend.request("self-check", ("\nObservation 1:",), asked))
     model = _model(backend.endpoint, target, patience, secrets)
 
-    def pages(pins: Mapping[str, str], lenient: bool) -> ResumedPages:
-        live = LivePages(
-            client, site=site, extraction=settings.extraction, root=snapshot, roots=snapshots, mode=wiki_mode
-        )
-        roots = tuple(dict.fromkeys((snapshot, *snapshots)))
-        anew = lenient and wiki_mode == "all"
-        return ResumedPages({} if anew else pins, roots, site, settings.extraction, live, lenient=lenient)
-
     def close() -> None:
         model.close()
-        client.close()
+        if wiki is not None:
+            wiki.client.close()
 
-    pages({}, False)  # an unsafe or contradictory site is an error before anything is asked
     return Studio(
         model=model,
-        pages=pages,
+        pages=None if wiki is None else wiki.pages(settings.extraction),
         prompt=text,
         versions=_versions(settings.api),
         git_commit=_commit(),

@@ -15,6 +15,7 @@ class HotpotQA:
         max_steps: step limit; 7 for HotpotQA in the paper (section 3.2).
         scorer: the scoring rules' name and version: those of the official evaluation.
         prompt_task: the task whose prompts it uses.
+        prompt: the prompts that it uses unless others are asked for.
         site: the wiki whose pages it reads.
     """
 
@@ -23,6 +24,7 @@ class HotpotQA:
     scorer = "hotpotqa-official/1"
     max_steps = 7
     prompt_task = "hotpotqa"
+    prompt = "paper"
     site = "enwiki"
 
     def opening(self, question: Question) -> str:

@@ -1,7 +1,8 @@
 """The 500 FEVER episodes that the released notebook prints, run again: every prompt, every answer.
 
-The published thoughts, actions and page observations are scripted; the loop builds the prompts, parses, reprompts and
-counts, and the environment of this test computes invalid actions, Finish and reward.
+The published thoughts and actions are scripted, and a tape has the published observations of Search and Lookup, nothing
+else: the loop builds the prompts, parses, reprompts and counts, and the environment computes invalid actions, Finish,
+the hidden finish and the reward.
 """
 
 from __future__ import annotations
@@ -14,31 +15,48 @@ from typing import Any
 
 import pytest
 
-from reactrepro.domain import Action, Completion, Observation, Prompt, Question, Settings, Trajectory, sha256_text
+from reactrepro.cassettes.tapes import Tape, TapeEntry
+from reactrepro.domain import Completion, Observation, Prompt, Question, Settings, Trajectory, sha256_text
+from reactrepro.judged import JudgedEnv
 from reactrepro.methods.react import React, transcript
-from reactrepro.metrics import exact_match
+from reactrepro.parsing.actions import parse_action
+from reactrepro.runs.play import judge, scored
+from reactrepro.tape import WikiTapeEnv, environment
+from reactrepro.tasks.fever import Fever
 
 STEPS = 7  # as in the released notebook
 
 
-class FeverEnv:
-    """The FEVER environment, with the published observations of Search and Lookup."""
+FEVER = Fever()
+
+
+def question_of(episode: dict[str, Any]) -> Question:
+    """The claim, keyed by its place in the published run."""
+    return Question(key=str(episode["n"]), text=episode["claim"], gold=episode["gt_answer"])
+
+
+def tape_of(episode: dict[str, Any]) -> WikiTapeEnv:
+    """The environment of an episode: the published observations of Search and Lookup, the rest computed."""
+    question = question_of(episode)
+    rows = [(step["action"], step["observation"]) for step in episode["steps"]]
+    looked_up = tuple(TapeEntry(a, o) for a, o in rows if parse_action(a).name in ("search", "lookup"))
+    env = environment(Tape("wiki", FEVER.opening(question), looked_up), judge(FEVER, question), "a tape")
+    assert isinstance(env, WikiTapeEnv)
+    return env
+
+
+class Lenient(JudgedEnv):
+    """Answers each Search and Lookup as the published step of that number, however the action is written."""
 
     def __init__(self, episode: dict[str, Any]) -> None:
-        self.episode = episode
-        self.steps = 0
+        question = question_of(episode)
+        super().__init__(FEVER.opening(question), judge(FEVER, question))
+        self.published = episode["steps"]
 
-    def reset(self) -> str:
-        return f"Claim: {self.episode['claim']}"
+    def search(self, argument: str) -> Observation:
+        return Observation(self.published[self.steps]["observation"])
 
-    def step(self, action: Action) -> Observation:
-        self.steps += 1
-        if action.name == "finish":
-            reward = int(exact_match(action.argument, self.episode["gt_answer"]))
-            return Observation(f"Episode finished, reward = {reward}\n", done=True, reward=reward)
-        if not action.name:
-            return Observation(f"Invalid action: {action.command}")
-        return Observation(self.episode["steps"][self.steps - 1]["observation"])
+    lookup = search
 
 
 class Published:
@@ -68,7 +86,7 @@ class Published:
         return Completion(text=text, raw=text)
 
 
-Episode = tuple[dict[str, Any], dict[str, Any], Published, Trajectory, FeverEnv]
+Episode = tuple[dict[str, Any], dict[str, Any], Published, Trajectory, WikiTapeEnv]
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +100,15 @@ def prompt(reactrepro_test_data: Path) -> Prompt:
 def episodes(reactrepro_test_data: Path, prompt: Prompt) -> list[Episode]:
     """Each published episode with its published calls, run again under strict."""
     settings = Settings.of("paper", max_steps=STEPS)
+    assert settings.protocol == "strict"
     done = []
     files = ("fever_davinci002.jsonl", "fever_davinci002_calls.jsonl")
     lines = ((reactrepro_test_data / file).read_bytes().decode("utf-8").splitlines() for file in files)
     for episode, expected in ((json.loads(a), json.loads(b)) for a, b in zip(*lines, strict=True)):
-        llm, env = Published(episode), FeverEnv(episode)
-        question = Question(key=str(episode["n"]), text=episode["claim"], gold=episode["gt_answer"])
-        done.append((episode, expected, llm, React().run(question, prompt, llm, env, settings), env))
+        llm, env = Published(episode), tape_of(episode)
+        trajectory = React().run(question_of(episode), prompt, llm, env, settings)
+        env.finish()
+        done.append((episode, expected, llm, trajectory, env))
     return done
 
 
@@ -114,7 +134,10 @@ def test_every_answer_is_the_published_one(episodes: list[Episode]) -> None:
         assert trajectory.answer == episode["answer"]
         assert (len(trajectory.steps), env.steps) == (episode["n_steps"], episode["info_steps"])
         assert [step.observation for step in trajectory.steps] == [step["observation"] for step in episode["steps"]]
-    assert sum(exact_match(trajectory.answer or "", e["gt_answer"]) for e, _, _, trajectory, _ in episodes) == 270
+    scores = [scored(FEVER, trajectory, question_of(episode)) for episode, _, _, trajectory, _ in episodes]
+    assert sum(score.em for score in scores) == 270
+    assert sum(score.f1 for score in scores) / len(scores) == 0.54
+    assert [int(score.em) for score in scores] == [int(episode["reward"]) for episode, *_ in episodes]
 
 
 def test_the_counts(episodes: list[Episode]) -> None:
@@ -132,8 +155,7 @@ def test_tolerant_reads_the_published_replies_as_strict_does(episodes: list[Epis
     flags: Counter[str] = Counter()
     for episode, expected, _, strict, _ in episodes:
         llm = Published(episode)
-        question = Question(key="0", text=episode["claim"], gold=episode["gt_answer"])
-        trajectory = React().run(question, prompt, llm, FeverEnv(episode), settings)
+        trajectory = React().run(question_of(episode), prompt, llm, Lenient(episode), settings)
         flags.update(flag for step in trajectory.flags for flag in step)
         if not any(trajectory.flags):
             assert llm.calls == expected["calls"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reactrepro.parsing import flags, tolerant
+from reactrepro.parsing import answers, flags, tolerant
 from reactrepro.parsing.stops import cut
 
 PAGE = Path(__file__).parents[2] / "docs" / "format-flags.md"
@@ -21,9 +21,12 @@ def test_the_page_is_the_table() -> None:
 def test_each_example_bears_its_flag(name: str) -> None:
     """The example of every flag is read as the table says."""
     flag = flags.FLAGS[name]
-    parse = tolerant.parse_action if flag.source == "reprompt" else tolerant.parse
     text, removed = cut(flag.reply, ("\nObservation 2:",))
-    read = parse(text, 2, flag.finish)
+    if flag.source == "answer":
+        read = answers.tolerant(text, "Thought:", flag.finish)
+    else:
+        parse = tolerant.parse_action if flag.source == "reprompt" else tolerant.parse
+        read = parse(text, 2, flag.finish)
     assert read.action == flag.action
     assert name in read.flags or flag.source == "loop"
     assert bool(removed) == (name == "cut_at_stop")

@@ -10,7 +10,8 @@ import pytest
 from reactrepro import prompts
 from reactrepro.errors import Corrupt, Usage
 from reactrepro.prompts.choice import Choice, choose, listed
-from reactrepro.runs.keep import keep
+from reactrepro.runs.keep import keep, prompt_for
+from reactrepro.tasks.hotpotqa import HotpotQA
 
 TEXT = "Answer.\nQuestion: Why? \n"
 
@@ -128,10 +129,10 @@ def test_a_prompt_from_elsewhere_is_copied_to_the_byte(folder: Path) -> None:
     (folder / "My Prompt.txt").write_bytes(b"One \r\nTwo\xc2\xa0\n")
     for given in ("My Prompt.txt", "elsewhere"):
         choice = choose(given, "hotpotqa", "react")
-        kept = keep(choice, "hotpotqa", "react", Path("prompts"))
+        kept = keep(choice, HotpotQA(), "react", Path("prompts"))
         assert kept == Choice(choice.name, (Path("prompts"),))
         assert text(kept) == text(choice)
-        assert keep(choice, "hotpotqa", "react", Path("prompts")) == kept
+        assert keep(choice, HotpotQA(), "react", Path("prompts")) == kept
     assert sorted(path.name for path in folder.joinpath("prompts", "hotpotqa", "mine").iterdir()) == [
         "react.instruction.txt",
         "react.txt",
@@ -142,7 +143,7 @@ def test_a_packaged_prompt_is_not_copied(folder: Path) -> None:
     """It is at hand everywhere."""
     shutil.rmtree(folder / "prompts")
     choice = choose("paper", "hotpotqa", "react")
-    assert keep(choice, "hotpotqa", "react", Path("prompts")) == choice
+    assert keep(choice, HotpotQA(), "react", Path("prompts")) == choice
     assert not folder.joinpath("prompts").exists()
 
 
@@ -152,7 +153,7 @@ def test_another_text_of_that_name_is_never_overwritten(folder: Path) -> None:
     other.mkdir(parents=True)
     (other / "react.txt").write_bytes(b"Other.")
     with pytest.raises(Usage, match="another prompt of the same name"):
-        keep(choose("elsewhere", "hotpotqa", "react"), "hotpotqa", "react", Path("prompts"))
+        keep(choose("elsewhere", "hotpotqa", "react"), HotpotQA(), "react", Path("prompts"))
     assert folder.joinpath("prompts", "hotpotqa", "mine", "react.txt").read_bytes() == TEXT.encode()
 
 
@@ -174,3 +175,15 @@ def test_a_choice_can_be_listed(folder: Path) -> None:
     folder.joinpath("empty").mkdir()
     with pytest.raises(Usage, match="holds no prompt"):
         listed("empty")
+
+
+def test_a_back_off_takes_a_name_or_a_folder(folder: Path) -> None:
+    """Its two methods have a prompt each, so a single file is refused, and so is a folder that has but one of them."""
+    for given in ("My Prompt.txt", "prompts/hotpotqa/mine/react.txt"):
+        with pytest.raises(Usage, match=r"react_then_cot_sc has two methods|holds no|ends in"):
+            prompt_for(HotpotQA(), "react_then_cot_sc", given, ())
+    with pytest.raises(Usage, match="holds no prompt of method 'cot'"):
+        prompt_for(HotpotQA(), "react_then_cot_sc", "prompts", ())
+    folder.joinpath("prompts", "hotpotqa", "mine", "cot.txt").write_bytes(b"Think. ")
+    assert prompt_for(HotpotQA(), "react_then_cot_sc", "prompts", ()) == Choice("mine", (folder / "prompts",))
+    assert prompt_for(HotpotQA(), "react_then_cot_sc", None, ()) == Choice("paper", ())

@@ -51,7 +51,7 @@ def test_no_character_is_touched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        (("nowhere", "react", "paper"), "there are some for: hotpotqa"),
+        (("nowhere", "react", "paper"), "there are some for: fever, hotpotqa"),
         (("hotpotqa", "react", "mine"), "there are: paper"),
         (("hotpotqa", "dance", "paper"), "it has: act, cot, react, standard"),
     ],
@@ -100,7 +100,8 @@ def test_the_listing_shows_what_load_would_return(tmp_path: Path) -> None:
     _put(tmp_path, "hotpotqa/paper/notes.md", b"")
     _put(tmp_path, "hotpotqa/paper/alone.instruction.txt", b"")
     _put(tmp_path, "README.txt", b"")
-    lines = {line.stem: line for line in prompts.listing([tmp_path / "absent", tmp_path])}
+    found = prompts.listing([tmp_path / "absent", tmp_path])
+    lines = {line.stem: line for line in found if line.task == "hotpotqa"}
     assert lines["react"].characters == 5
     assert "react.instruction" not in lines
     assert "alone.instruction" not in lines

@@ -1,0 +1,1 @@
+"""Data sets and prompt files from elsewhere: fetched, checked, read."""

@@ -1,0 +1,34 @@
+"""Pelm's claims: FEVER's kind of question about an invented country, which no model knows by heart (docs/pelm.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..domain import Question
+from .fever import Fever
+
+CLAIMS = Path(__file__).with_name("data") / "pelm_fever.jsonl"
+"""JSON Lines: `claim`, `label`; for tests and readers also `support` and `evidence`, as in `pelm.QUESTIONS`."""
+
+
+class PelmFever(Fever):
+    """Claims on a closed world: FEVER's prompts, step limit and scoring.
+
+    Attributes:
+        name: the task's name, in paths and on the command line.
+        version: moves when a score can.
+        site: the wiki whose pages it reads.
+    """
+
+    name = "pelm_fever"
+    version = 1
+    site = "pelm"
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return all claims, in order: text and label, nothing of what the file says about the pages needed."""
+        rows = [json.loads(line) for line in CLAIMS.read_text(encoding="utf-8").splitlines()]
+        return tuple(
+            Question(key=str(index), text=row["claim"], gold=row["label"], index=index)
+            for index, row in enumerate(rows)
+        )
