@@ -125,37 +125,29 @@ class RunFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield those tests; none for a run that is complete."""
         from .cassettes.runs import Run
-        from .report.model import EpisodeReport
-        from .runs.check import episodes_of
+        from .runs.verdict import lacking
 
-        for run, key, problem in episodes_of(Run.at(self.path.parent)):
-            if problem is not None:
-                report = EpisodeReport(run, key, str(self.path), problems=(problem,))
-                yield RecordingItem.from_parent(self, name=f"{run.label}/{key or 'run.json'}", report=report)
+        run = Run.at(self.path.parent)
+        for key, why in lacking(run):
+            yield RecordingItem.from_parent(self, name=f"{run.label}/{key or 'run.json'}", why=why)
 
 
 class RecordingItem(pytest.Item):
     """Does for one recording what `reactrepro check FILE` does."""
 
-    def __init__(self, *, report: EpisodeReport | None = None, **more: Any) -> None:
+    def __init__(self, *, why: str = "", **more: Any) -> None:
         super().__init__(**more)
-        self._report = report
+        self._why = why
         self.add_marker(MARKER)
 
     def runtest(self) -> None:
-        """Replay; fail in the words of `check`."""
-        from .errors import ReactReproError
-        from .report.explained import explanation
-        from .runs.check import check
+        """Check; fail in the words of `check`."""
+        from .runs.verdict import verdict
 
         beside = self.path.with_name("run.json").is_file()
-        try:
-            found = [self._report] if self._report else check(self.path if beside else self.path.parent, self._sources)
-            why = [explanation(report, verbose=_verbose(self)) for report in found if not report.ok]
-        except ReactReproError as error:
-            why = [f"{error.kind}: {error}"]
-        if why:
-            pytest.fail("\n".join(why), pytrace=False)
+        path = self.path if beside else self.path.parent
+        if why := self._why or verdict(path, self._sources, verbose=_verbose(self)):
+            pytest.fail(why, pytrace=False)
 
     @property
     def _sources(self) -> Sources:
@@ -202,8 +194,8 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 def reactrepro_episode(request: pytest.FixtureRequest) -> EpisodeReport:
     """The replayed episode that the mark names: trajectory, score, turns. The test fails if the replay does."""
     from .errors import ReactReproError
-    from .report.explained import explanation
     from .runs.replay import replay_episode
+    from .runs.verdict import verdict_on
 
     try:
         where = _marked_sources(request.config)
@@ -212,7 +204,7 @@ def reactrepro_episode(request: pytest.FixtureRequest) -> EpisodeReport:
     except ReactReproError as error:
         pytest.fail(f"{error.kind}: {error}", pytrace=False)
     if not report.ok:
-        request.node.stash[_WHY] = explanation(report, verbose=_verbose(request.node))
+        request.node.stash[_WHY] = verdict_on(report, where, verbose=_verbose(request.node))
     return report
 
 

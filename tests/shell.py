@@ -56,7 +56,7 @@ class Shell:
         self.programs, self.here = programs, here
         paths = os.pathsep.join([str(site), offline["PYTHONPATH"]])
         self.env = {
-            **{name: value for name, value in offline.items() if not name.startswith("PYTEST_")},
+            **{name: value for name, value in offline.items() if name != "CI" and not name.startswith("PYTEST_")},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": paths,
             "PYTHONUTF8": "1",

@@ -127,9 +127,10 @@ def test_a_failing_replay_fails_the_test_in_the_words_of_check(project: Project)
         done = project.pytest(*words)
         done.assert_outcomes(failed=1)
         explained = project.explained(*check, "cassettes/hotpotqa/react/made-up/0.yaml")
-        assert explained.startswith("prompt changed: hotpotqa/react/made-up, episode 0, step 1: ")
+        assert explained.startswith("prompt changed: hotpotqa/")
+        assert "prompts/hotpotqa/mine/react.txt" in explained
         assert explained in done.stdout.str()
-        assert ("--- recorded" in explained) == bool(words)
+    assert "--- recorded" in explained
     assert "FAILED test_a_failing_replay_fails_the_test_in_the_words_of_check.py::test_founder - " in done.stdout.str()
 
 
