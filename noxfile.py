@@ -118,6 +118,9 @@ def build(session: nox.Session) -> None:
     left = list(empty.iterdir())
     if left:
         session.error(f"a replay wrote into the folder it ran in: {left}")
+    with session.chdir(empty):
+        session.run(str(programs / "reactrepro"), "init", "--quiet", external=True)
+        session.run(str(programs / "reactrepro"), "check", "cassettes", external=True)
 
 
 def check_wheel(session: nox.Session, wheel: Path) -> None:

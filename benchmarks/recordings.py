@@ -103,7 +103,7 @@ def forget(cassette: Cassette) -> Cassette:
 def _episode(run: Run, snapshot: Path, number: int) -> None:
     first, second = (f"{_PLACES[(number + step) % len(_PLACES)]} {number}" for step in (0, 1))
     for query, other in ((first, second), (second, first)):
-        view = PageView(SITE, query, "article", "article", 1, text=_page(query, other, number))
+        view = PageView(SITE, query, "article", "article", 1, text=page_text(query, other, number))
         write_page(snapshot, Answer(site=SITE, query=query, kind="article", provenance="scripted"), [view])
     question = Question(str(number), f"Were {first} and {second} founded by settlers of one country?", "yes", number)
     replies = [
@@ -112,14 +112,15 @@ def _episode(run: Run, snapshot: Path, number: int) -> None:
         f" I see who founded {second}, but not when. I look up the council.\nAction 3: Lookup[council]",
         f" Both were founded by the same settlers, so the answer is yes.\nAction 4: Finish[{_answer(number)}]",
     ]
-    scripted_episode(run, question, [_response(text, number) for text in replies], snapshots=[snapshot])
+    scripted_episode(run, question, [response(text, number) for text in replies], snapshots=[snapshot])
 
 
 def _answer(number: int) -> str:
     return "yes" if number % 3 else "no"
 
 
-def _page(query: str, other: str, number: int) -> str:
+def page_text(query: str, other: str, number: int) -> str:
+    """Return the text of a page about *query*, which mentions *other*; other *number*s make other pages."""
     paragraphs, length = [], 0
     while length < PAGE:
         paragraphs.append(
@@ -129,7 +130,7 @@ def _page(query: str, other: str, number: int) -> str:
     return "".join(paragraphs)
 
 
-def _response(text: str, number: int) -> dict[str, Any]:
+def response(text: str, number: int) -> dict[str, Any]:
     """Return a chat completion with all that servers send around the text."""
     return {
         "id": f"chatcmpl-{number:024d}",

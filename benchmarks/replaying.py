@@ -12,6 +12,7 @@ import httpx2
 import openai
 import vcr  # type: ignore[import-untyped]
 import yaml
+from loopback import SERVER_HEADERS
 from recordings import SITE, Workload
 
 from reactrepro import prompts
@@ -28,32 +29,6 @@ from reactrepro.runs.select import choose
 from reactrepro.tasks.hotpotqa import HotpotQA
 from reactrepro.wiki.env import WikiEnv
 from reactrepro.wiki.snapshot import SnapshotPages
-
-SERVER_HEADERS = {
-    "Date": "Sun, 30 Nov 2025 12:00:00 GMT",
-    "Content-Type": "application/json",
-    "Connection": "keep-alive",
-    "Server": "cloudflare",
-    "X-Request-ID": "req_0123456789abcdef0123456789abcdef",
-    "openai-organization": "scripted",
-    "openai-processing-ms": "512",
-    "openai-project": "proj_0123456789abcdefghijklmn",
-    "openai-version": "2020-10-01",
-    "x-envoy-upstream-service-time": "530",
-    "x-ratelimit-limit-requests": "10000",
-    "x-ratelimit-limit-tokens": "10000000",
-    "x-ratelimit-remaining-requests": "9999",
-    "x-ratelimit-remaining-tokens": "9997000",
-    "x-ratelimit-reset-requests": "6ms",
-    "x-ratelimit-reset-tokens": "18ms",
-    "cf-cache-status": "DYNAMIC",
-    "set-cookie": "__cf_bm=0123456789; path=/; domain=.scripted.invalid; HttpOnly; Secure; SameSite=None",
-    "Strict-Transport-Security": "max-age=31536000; includeSubDomains; preload",
-    "X-Content-Type-Options": "nosniff",
-    "CF-RAY": "0123456789abcdef-FRA",
-    "alt-svc": 'h3=":443"; ma=86400',
-}
-"""What api.openai.com sends around a reply, and vcrpy keeps unless it is told otherwise."""
 
 
 def replayed(workload: Workload, *, first: int | None = None, wire: bool = False) -> int:

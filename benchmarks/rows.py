@@ -38,7 +38,7 @@ class Row:
     Attributes:
         name: what was measured.
         value: the median; None where it could not be measured, and *note* says why.
-        unit: "ms" (of CPU time) or "times" (a ratio of two values of the same run).
+        unit: "ms" (of CPU time, unless *note* says so) or "times" (a ratio of two values of the same run).
         goal: what it is to be, if anything.
         note: what a reader of the table needs to know.
     """

@@ -143,19 +143,14 @@ class Settings:
             raise Usage(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
         base = cls(profile=profile, max_steps=max_steps, **{**PROFILES[profile], **(method or {})})
         given = {name: value for name, value in overrides.items() if value is not None}
-        unknown = given.keys() - {f.name for f in fields(cls)} | (given.keys() & {"profile"})
-        if unknown:
+        if unknown := given.keys() - {f.name for f in fields(cls)} | (given.keys() & {"profile"}):
             raise Usage(f"unknown setting: {', '.join(sorted(unknown))}")
         return replace(base, **given)
 
     def overrides(self, *, max_steps: int, method: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the settings that differ from those of the profile, by name; arguments as in `of`."""
         base = Settings.of(self.profile, max_steps=max_steps, method=method)
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f.name != "profile" and getattr(self, f.name) != getattr(base, f.name)
-        }
+        return {name: mine for name, (mine, _) in _differing(self, base).items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return name to value, in field order."""
@@ -164,21 +159,10 @@ class Settings:
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {
     # The paper's own conditions: completions endpoint, 100 tokens, greedy (released notebook, `llm()`).
-    "paper": {
-        "api": "completions",
-        "protocol": "strict",
-        "extraction": "original",
-        "max_tokens": 100,
-        "temperature": 0,
-    },
+    "paper": {"api": "completions", "protocol": "strict", "extraction": "original"}
+    | {"max_tokens": 100, "temperature": 0},
     # What chat models need: room for prose, and a parser that recovers what they really write.
-    "chat": {
-        "api": "chat",
-        "protocol": "tolerant",
-        "extraction": "article",
-        "max_tokens": 512,
-        "temperature": 0,
-    },
+    "chat": {"api": "chat", "protocol": "tolerant", "extraction": "article"} | {"max_tokens": 512, "temperature": 0},
 }
 
 
@@ -433,26 +417,14 @@ class Outcome:
     @classmethod
     def computed(cls, trajectory: Trajectory, score: Score) -> Outcome:
         """Return the outcome of *trajectory* scored as *score*."""
-        return cls(
-            answer=trajectory.answer,
-            em=score.em,
-            f1=score.f1,
-            steps=len(trajectory.steps),
-            llm_calls=trajectory.llm_calls,
-            reprompts=trajectory.reprompts,
-            flags=trajectory.flags,
-            ended=trajectory.ended,
-            more=dict(score.more),
-            samples=tuple(sample.answer for sample in trajectory.samples),
-        )
+        same = {name: getattr(trajectory, name) for name in ("answer", "llm_calls", "reprompts", "flags", "ended")}
+        answers = tuple(sample.answer for sample in trajectory.samples)
+        more = dict(score.more)
+        return cls(**same, em=score.em, f1=score.f1, steps=len(trajectory.steps), more=more, samples=answers)
 
     def differences(self, other: Outcome) -> dict[str, tuple[Any, Any]]:
         """Return field name to (self's value, other's value) for every field that differs."""
-        return {
-            f.name: (getattr(self, f.name), getattr(other, f.name))
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(other, f.name)
-        }
+        return _differing(self, other)
 
 
 # --- a page, as an agent sees it ------------------------------------------------------------------------------------
@@ -527,11 +499,9 @@ class Task(Protocol):
 
     def opening(self, question: Question) -> str:
         """Return the line that follows the prompt, without its newline ("Question: ...")."""
-        ...
 
     def score(self, answer: str | None, gold: str) -> Score:
         """Score *answer*; None (an unfinished or unjudged episode) is always worth 0."""
-        ...
 
 
 class Llm(Protocol):
@@ -540,7 +510,6 @@ class Llm(Protocol):
     @property
     def calls(self) -> int:
         """How many calls were answered so far."""
-        ...
 
     def complete(self, prompt: str, stop: Sequence[str], *, step: int) -> Completion:
         """Return the model's reply to *prompt*, cut at the first of the *stop* strings.
@@ -548,7 +517,6 @@ class Llm(Protocol):
         Raises:
             ReactReproError: the exchange has no answer (absent, different, network).
         """
-        ...
 
     def sample(self, prompt: str, stop: Sequence[str], count: int, *, step: int) -> tuple[Completion, ...]:
         """Return *count* replies to *prompt*, in the order in which they were taken, each cut as by `complete`.
@@ -556,7 +524,6 @@ class Llm(Protocol):
         Raises:
             ReactReproError: as `complete`.
         """
-        ...
 
 
 class Environment(Protocol):
@@ -564,7 +531,6 @@ class Environment(Protocol):
 
     def reset(self) -> str:
         """Begin the episode; return the initial observation ("Question: ...")."""
-        ...
 
     def step(self, action: Action) -> Observation:
         """Execute *action*.
@@ -572,7 +538,6 @@ class Environment(Protocol):
         Raises:
             ReactReproError: no page or tape entry answers it.
         """
-        ...
 
 
 class Method(Protocol):
@@ -585,11 +550,9 @@ class Method(Protocol):
 
     def defaults(self, profile: str) -> Mapping[str, Any]:
         """Return the settings that the method has otherwise than *profile*, by name."""
-        ...
 
     def run(self, question: Question, prompt: Prompt, llm: Llm, env: Environment, settings: Settings) -> Trajectory:
         """Answer *question*; every error of *llm* and *env* passes through."""
-        ...
 
 
 class BackOff(Protocol):
@@ -609,7 +572,6 @@ class BackOff(Protocol):
             part: returns the trajectory of the part of that name; called for the second only where it is triggered.
             threshold: how many votes an answer needs so that it is trusted; None for the method's own rule.
         """
-        ...
 
 
 class Backend(Protocol):
@@ -621,11 +583,9 @@ class Backend(Protocol):
 
     def request(self, prompt: str, stop: Sequence[str], ask: Ask) -> Json:
         """Return the JSON body that asks for a completion of *prompt*."""
-        ...
 
     def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
         """Return those of the *stop* strings that `request` leaves out, because the API refuses them."""
-        ...
 
     def completion(self, response: Json) -> Completion:
         """Read a JSON response; `Completion.text` equals `Completion.raw` here, the cut comes later.
@@ -633,7 +593,6 @@ class Backend(Protocol):
         Raises:
             Corrupt: the response has no shape of this API.
         """
-        ...
 
     def completions(self, response: Json) -> tuple[Completion, ...]:
         """Read a JSON response to a request for several replies: as many as came, at least one.
@@ -641,7 +600,6 @@ class Backend(Protocol):
         Raises:
             Corrupt: as `completion`.
         """
-        ...
 
 
 class Exchange(Protocol):
@@ -649,7 +607,6 @@ class Exchange(Protocol):
 
     def send(self, call: Call) -> Json:
         """Return the JSON response to *call*."""
-        ...
 
 
 class Pages(Protocol):
@@ -662,7 +619,12 @@ class Pages(Protocol):
             WikiSnapshotMiss: it is not in the snapshot.
             PageChanged: it is, but not as the recording read it.
         """
-        ...
+
+
+def _differing(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:
+    """Return field name to both values, for every field in which two values of one class differ."""
+    pairs = ((f.name, (getattr(one, f.name), getattr(other, f.name))) for f in fields(one))
+    return {name: pair for name, pair in pairs if pair[0] != pair[1]}
 
 
 def sha256_text(text: str) -> str:

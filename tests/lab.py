@@ -184,8 +184,11 @@ class Lab:
 
     def start(self, *more: str, **variables: str) -> subprocess.Popen[str]:
         """Start the command in this folder."""
+        return self._start(self.words(*more), variables)
+
+    def _start(self, words: list[str], variables: dict[str, str]) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.words(*more),
+            words,
             cwd=self.root,
             env=environment() | variables,
             stdin=subprocess.DEVNULL,
@@ -196,7 +199,11 @@ class Lab:
 
     def command(self, *more: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the command in this folder."""
-        process = self.start(*more, **variables)
+        return self.run_words(self.words(*more), **variables)
+
+    def run_words(self, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run another command in this folder."""
+        process = self._start(words, variables)
         out, err = process.communicate(timeout=60)
         assert "Traceback" not in err, err
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -11,6 +11,8 @@ import pytest
 
 from benchmarks.rows import Goal, Row, exit_code, table, verdict
 
+from .lab import environment
+
 ROOT = Path(__file__).parents[1]
 
 AT_MOST, AT_LEAST = Goal(2.5, required=True), Goal(25, at_least=True, required=True)
@@ -87,6 +89,25 @@ NAMES = [
     "matching among 400 interactions, in reverse order, per LLM call",
     "matching among 400 interactions, by vcrpy's body matcher",
 ]
+RECORDING = [
+    "recording: the bare SDK, per call",
+    "recording: own work, per reply",
+    "recording: own work, per reply, 90th percentile",
+    "recording: saving a reply",
+    "recording: of it, serialising",
+    "recording: of it, putting the file in its place",
+    "recording: of that, fsync of file and folder",
+    "recording: this disk's own write, fsync, rename, fsync",
+    "recording: whole, beyond the bare SDK, ours",
+    "recording: whole, beyond the bare SDK, vcrpy, per episode",
+    "recording: whole, beyond the bare SDK, vcrpy, per reply",
+    "recording: whole, beyond the bare SDK, ours, CPU",
+    "recording: whole, beyond the bare SDK, vcrpy, per episode, CPU",
+    "recording: whole, beyond the bare SDK, vcrpy, per reply, CPU",
+    "recording: CPU, times that of vcrpy saved per reply",
+]
+DIFFERENCES = ("recording: own work", "recording: whole", "recording: CPU")
+"""On a busy machine, one round of two such times may come out the wrong way round."""
 
 
 def _run(offline: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -95,9 +116,10 @@ def _run(offline: dict[str, str], *arguments: str) -> subprocess.CompletedProces
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no account of its child processes")
-def test_every_benchmark_runs(offline: dict[str, str], tmp_path: Path) -> None:
-    """One round of everything, without the network: every row is there, and the exit code follows from them."""
-    done = _run(offline, "--quick", "--json", str(tmp_path / "found.json"))
+def test_every_benchmark_of_replays_runs(offline: dict[str, str], tmp_path: Path) -> None:
+    """One round of each, without the network: every row is there, and the exit code follows from them."""
+    only = [word for name in ("startup", "plugin", "replay", "reader", "miss", "matching") for word in ("--only", name)]
+    done = _run(offline, "--quick", *only, "--json", str(tmp_path / "found.json"))
     assert done.stderr == ""
     rows = json.loads(tmp_path.joinpath("found.json").read_text(encoding="ascii"))["rows"]
     assert [row["name"] for row in rows] == NAMES
@@ -106,6 +128,17 @@ def test_every_benchmark_runs(offline: dict[str, str], tmp_path: Path) -> None:
     assert done.returncode == any(row["verdict"] == "missed" for row in rows)
     lines = done.stdout.split("\n")[1 : len(NAMES) + 1]
     assert all(line.startswith(name) for line, name in zip(lines, NAMES, strict=True))
+
+
+def test_the_benchmark_of_recordings_runs(tmp_path: Path) -> None:
+    """One round, from a server on this machine; vcrpy and our recorder record the same calls."""
+    done = _run(environment(), "--quick", "--only", "recording", "--json", str(tmp_path / "found.json"))
+    assert done.stderr == ""
+    rows = json.loads(tmp_path.joinpath("found.json").read_text(encoding="ascii"))["rows"]
+    assert [row["name"] for row in rows] == RECORDING
+    assert all(row["value"] > 0 for row in rows if not row["name"].startswith(DIFFERENCES))
+    assert [row["name"] for row in rows if row["required"]] == RECORDING[-1:]
+    assert done.returncode == any(row["verdict"] == "missed" for row in rows)
 
 
 def test_a_single_benchmark_can_be_asked_for(offline: dict[str, str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import string
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reactrepro.metrics import exact_match, f1, normalize_answer, token_scores
+from reactrepro.metrics import exact_match, f1, majority_vote, normalize_answer, token_scores
 
 # prediction, gold, EM, (F1, precision, recall), by the official evaluation
 WORKED = [
@@ -132,3 +133,32 @@ def test_scores_equal_the_reference(prediction: str, gold: str) -> None:
     assert 0.0 <= score <= 1.0
     if exact_match(prediction, gold) and normalize_answer(gold):
         assert score == 1.0
+
+
+VOTES = st.lists(st.one_of(st.none(), st.sampled_from(["Quill", "the quill", "QUILL.", "no", "No", "", "!", "bay"])))
+
+
+@given(VOTES)
+def test_the_winner_of_a_vote_is_the_first_of_the_most_frequent(answers: list[str | None]) -> None:
+    """Counted once normalized: no later answer has more votes, and no earlier one as many."""
+    vote = majority_vote(answers)
+    assert vote.of == len(answers)
+    counts = [sum(o is not None and exact_match(o, a) for o in answers) if a is not None else 0 for a in answers]
+    if vote.answer is None:
+        assert (vote.votes, set(answers) - {None}) == (0, set())
+        return
+    first = answers.index(vote.answer)
+    assert vote.votes == counts[first] == max(counts)
+    assert all(count < vote.votes for count in counts[:first])
+
+
+@given(VOTES, st.randoms(use_true_random=False))
+def test_samples_without_an_answer_only_dilute_a_vote(answers: list[str | None], order: random.Random) -> None:
+    """Wherever they stand, they change neither the winner nor its votes."""
+    diluted = list(answers)
+    for _ in range(3):
+        diluted.insert(order.randrange(len(diluted) + 1), None)
+    assert (majority_vote(diluted).answer, majority_vote(diluted).votes) == (
+        majority_vote(answers).answer,
+        majority_vote(answers).votes,
+    )

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 from ..errors import Usage
+from . import BACKENDS
 
 COMPATIBLE = "openai-api"
 """Any OpenAI-compatible server: ``openai-api/<service>/<model>``."""
@@ -120,10 +121,14 @@ def target(
     if not model.strip() or not model.isprintable():
         raise Usage(f"{name!r} names no model: write provider/model.")
     api = api or (preferred if preferred in row.apis else row.apis[0])
-    if not api or api not in row.apis:
-        raise Usage(f"{provider} does not speak the {api!r} API; it speaks: {', '.join(row.apis)}.")
+    try:
+        endpoint = BACKENDS.get(api)().endpoint  # of one that another package adds, the user says that it fits
+        if api in BACKENDS and api not in row.apis:
+            raise Usage(f"unknown to {provider}")
+    except Usage:
+        raise Usage(f"{provider} does not speak the {api!r} API; it speaks: {', '.join(row.apis)}.") from None
     address = _address(base_url or row.base_url, provider)
-    if api == "messages":
+    if endpoint == "messages":
         address = address.removesuffix("/v1")  # its SDK adds that
     key, found_in = ("", "") if keyless else _key(row.key_variable, provider, address, environment)
     return Target(provider, model, api, address, key, row.key_variable, found_in)

@@ -14,10 +14,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .names import is_key
 from .runs import EPISODE, FAILED
 from .write import TEMPORARY
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 LOCK = ".lock"
 BRIEFLY = 0.5
@@ -41,29 +45,39 @@ def locked(path: Path, *, wait: float = BRIEFLY) -> Iterator[bool]:
     Raises:
         OSError: the file cannot be made.
     """
-    # Since 3.21 it refuses a lock on a file that was removed meanwhile; since 3.30 it never removes the file itself.
-    from filelock import FileLock, Timeout
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = _acquired(path, wait)
     try:
-        lock.acquire(timeout=wait, poll_interval=0.02)
-    except Timeout:
-        held = False
-    except NotImplementedError:
-        raise OSError(errno.ENOTSUP, "the file system knows no locks", str(path)) from None
-    else:
-        held = True
-    try:
-        yield held
+        yield lock is not None
     finally:
-        if held:
+        if lock is not None:
             if os.name == "posix":
                 path.unlink(missing_ok=True)
             lock.release()
             with contextlib.suppress(OSError):  # Windows: not while it is open, nor when somebody has just opened it
                 if os.name != "posix":
                     path.unlink(missing_ok=True)
+
+
+def _acquired(path: Path, wait: float) -> FileLock | None:
+    # Since 3.21 it refuses a lock on a file that was removed meanwhile; since 3.30 it never removes the file itself.
+    from filelock import FileLock, Timeout
+
+    tries = 3
+    while True:
+        tries -= 1
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path)
+            lock.acquire(timeout=wait, poll_interval=0.02)
+        except Timeout:
+            return None
+        except FileNotFoundError:  # who had no use for the folder, which was empty, has just removed it
+            if not tries:
+                raise
+        except NotImplementedError:
+            raise OSError(errno.ENOTSUP, "the file system knows no locks", str(path)) from None
+        else:
+            return lock
 
 
 def episode_lock(folder: Path, key: str) -> Path:

@@ -18,6 +18,7 @@ from ..domain import Json
 
 _PIECES = re.compile(r"(?:\\[^n]|[^\\\n])*(?:\\n|\n|\\?\Z)", re.DOTALL)
 _NOT_PLAIN = re.compile(r"[^\x00-\x7e]")
+_JSON = json.JSONEncoder(ensure_ascii=False)  # made once: `json.dumps` makes one for each line
 
 
 def scalar(text: str, indent: int) -> str:
@@ -54,7 +55,7 @@ def body_json(value: Json) -> str:
 
 
 def _escaped(piece: str) -> str:
-    inner = _NOT_PLAIN.sub(_escape, json.dumps(piece, ensure_ascii=False)[1:-1])
+    inner = _NOT_PLAIN.sub(_escape, _JSON.encode(piece)[1:-1])
     return "\\" + inner if inner.startswith(" ") else inner  # YAML eats blanks at a continuation line's start
 
 

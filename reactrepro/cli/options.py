@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,10 @@ import click
 from ..runs.roots import Sources, sources
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+MANY = 20
+"""From so many episodes on, a progress bar is shown where there is a terminal."""
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -79,3 +84,12 @@ def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources
 def echo_json(data: Any) -> None:
     """Print *data* as JSON. ASCII, so that no console can spoil it."""
     click.echo(json.dumps(data, ensure_ascii=True, indent=2))
+
+
+def progress(items: Iterable[T], length: int | None, silent: bool) -> Iterator[T]:
+    """Yield *items*, with a progress bar on the error stream where somebody watches and waits."""
+    if silent or (length is not None and length < MANY) or not sys.stderr.isatty():
+        yield from items
+        return
+    with click.progressbar(items, length=length, label="replaying", file=sys.stderr) as bar:
+        yield from bar

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,28 +14,27 @@ from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
 from ..runs.roots import shown
 from ..visible import lines
-from . import options
+from . import options, renewing
+from .orders import orders, recorded, studio_of
+from .progress import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from ..domain import Settings
-    from ..runs.episode import Studio
     from ..runs.order import Order
-    from ..runs.record import Recorded, RecordReport
+    from ..runs.record import RecordReport
     from ..runs.roots import Sources
 
 CONTACT_VARIABLE = "REACTREPRO_CONTACT"
-SETTINGS = ("protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples")
 MODES = ("once", "new_episodes", "all", "none")
 
-CASSETTES, SNAPSHOT, PROMPTS = Path("cassettes"), Path("wiki_snapshot"), Path("prompts")
+CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
 _DIR = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("task")
-@click.argument("index", nargs=-1, required=True)
-@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
+@click.argument("index", nargs=-1)
+@click.option("--model", metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
 @click.option("--profile", default="chat", show_default=True, metavar="NAME", help="Conditions: chat or paper.")
@@ -66,6 +60,8 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
+@click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -89,25 +85,34 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     replays, from the first call that differs; all everything anew, at its full
     price each time; none nothing.
 
+    --changed takes a run by --run (and --method) and records what no longer replays under the run's own configuration,
+    from the first call that differs; what still replays is copied. The new run takes over the name when it is
+    complete. Neither INDEX nor --model is given then.
+
     \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
       reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
+      reactrepro record pelm --changed --run gemma-3-270m --base-url http://127.0.0.1:8092/v1
     """
     stopped = threading.Event()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
-    order, parts = _orders(task, index, given, found)
+    if given["changed"]:
+        return renewing.changed(task, index, given, found, stopped, json_=json_, quiet=quiet)
+    if not index or given["model"] is None or given["keep"]:
+        raise click.UsageError(_missing(index, given))
+    order, parts = orders(task, index, given, found)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = _Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
+    bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
     try:
-        with _stop_on_interrupt(stopped), bar:
-            report = _record(order, parts, partial(_studio, given=given, found=found, stopped=stopped), found, bar)
+        with stop_on_interrupt(stopped), bar:
+            report = recorded(order, parts, partial(studio_of, given=given, found=found, stopped=stopped), found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
     if json_:
@@ -119,170 +124,16 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     return exit_code(report.problems)
 
 
-def _record(
-    order: Order, parts: tuple[Order, ...], studio: Callable[[Order], Studio | None], found: Sources, bar: _Progress
-) -> RecordReport:
-    from ..runs.record import record
-    from ..runs.record_back_off import BackOffOrder, record_back_off
-
-    if parts:
-        wanted = BackOffOrder(order=order, parts=(parts[0], parts[1]), sources=found)
-        return record_back_off(wanted, studio, stopped=bar.stopped, tell=bar.tell)
-    made = studio(order)
-    try:
-        return record(order, made, stopped=bar.stopped, tell=bar.tell)
-    finally:
-        if made is not None:
-            made.close()
-
-
-def _orders(
-    task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources
-) -> tuple[Order, tuple[Order, ...]]:
-    """Return the order, and for a back-off those of its parts."""
-    from ..backends.providers import target
-    from ..cassettes.selection import EVERYTHING, words_of
-    from ..domain import PROFILES
-    from ..methods import BACK_OFFS
-    from ..runs.keep import prompt_for
-    from ..runs.order import Order
-    from ..runs.questions import questions
-    from ..runs.settings import part_settings, settings_of
-    from ..tasks import TASKS
-
-    known, method = TASKS.get(task)(), given["method"]
-    whom = target(
-        given["model"],
-        environment=os.environ,
-        api=given["api"],
-        preferred=PROFILES.get(given["profile"], {}).get("api"),
-        base_url=given["base_url"],
-        keyless=given["mode"] == "none",
-    )
-    asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
-    rows = questions(known, index, found.library, given["data"])
-    typed = index != (EVERYTHING,) and all(row.index is not None for row in rows)
-
-    def order(of: str, settings: Settings, acts: bool) -> Order:
-        return Order(
-            task=known,
-            questions=rows,
-            selection=",".join(index) if typed else words_of([row.key for row in rows]),
-            method=of,
-            prompt=prompt_for(known, of, given["prompt"], found.prompts).name,
-            target=whom,
-            settings=settings,
-            site=(given["site"] or known.site) if acts else None,
-            root=given["cassettes"],
-            snapshot=given["wiki_snapshot"],
-            run=given["run"],
-            mode=given["mode"],
-            connections=given["max_connections"],
-            note=given["note"],
-        )
-
-    if method in BACK_OFFS:
-        whole, parts = part_settings(method, given["profile"], known, asked)
-        return order(method, whole, True), tuple(order(*part) for part in parts)
-    return order(method, *settings_of(method, given["profile"], known, asked)), ()
-
-
-def _studio(order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event) -> Studio | None:
-    from ..exchanges.retries import Patience
-    from ..exchanges.scrub import secrets_in
-    from ..runs.keep import keep, prompt_for
-    from ..runs.studio import Wiki, studio
-    from ..wiki.live import WikiClient
-    from ..wiki.patience import Clock
-    from ..wiki.sites import base_of
-
-    def sleep(seconds: float) -> None:
-        if stopped.wait(seconds):
-            raise Interrupted
-
-    if order.mode == "none":
-        return None
-    wiki = None
-    if order.site is not None:
-        wiki = Wiki(
-            client=WikiClient(
-                given["wiki_base_url"] or base_of(order.site), contact=given["contact"], clock=Clock(sleep=sleep)
-            ),
-            site=order.site,
-            mode=given["wiki_mode"],
-            snapshot=given["wiki_snapshot"],
-            snapshots=found.snapshots,
-        )
-    prompt = keep(
-        prompt_for(order.task, order.method, given["prompt"], found.prompts), order.task, order.method, PROMPTS
-    )
-    return studio(
-        task=order.task,
-        target=order.target,
-        settings=order.settings,
-        method=order.method,
-        prompt=prompt.name,
-        wiki=wiki,
-        patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
-        secrets=secrets_in(os.environ),
-        prompt_roots=prompt.roots,
-    )
+def _missing(index: tuple[str, ...], given: dict[str, Any]) -> str:
+    if given["keep"]:
+        return "--keep is for --changed."
+    return "say whom to ask by --model." if index else "say which questions: indexes and ranges (0-9), or 'all'."
 
 
 def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
     from ..wiki.sites import base_of, is_loopback
 
     return site is None or bool(contact) or is_loopback(base_url or base_of(site))
-
-
-class _Progress:
-    """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
-
-    def __init__(self, length: int, stopped: threading.Event, *, silent: bool) -> None:
-        self._bar: Any = None
-        self.stopped = stopped
-        self.failed = 0
-        if not silent and sys.stderr.isatty():
-            self._bar = click.progressbar(
-                length=length, label="recording", file=sys.stderr, show_eta=True, show_pos=True, width=24
-            )
-
-    def tell(self, episode: Recorded) -> None:
-        """Count one episode."""
-        self.failed += episode.state == "failed"
-        if self._bar is not None:
-            self._bar.label = f"recording ({self.failed} failed)" if self.failed else "recording"
-            self._bar.update(1)
-
-    def __enter__(self) -> _Progress:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(*error)
-
-
-@contextmanager
-def _stop_on_interrupt(stopped: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C end the recording after the calls under way, and a second one at once."""
-
-    def stop(_number: int, _frame: object) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-        with suppress(OSError):  # not by `click.echo`: the main thread may be in the middle of writing
-            os.write(2, b"\nstopping after the calls under way; once more stops at once.\n")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:

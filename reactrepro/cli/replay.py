@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
@@ -17,11 +14,6 @@ from ..report.explained import explanation, words
 from ..report.model import RunReport
 from ..visible import lines
 from . import options
-
-T = TypeVar("T")
-
-MANY = 20
-"""From so many episodes on, a progress bar is shown where there is a terminal."""
 
 
 @click.command()
@@ -76,7 +68,7 @@ def replay(
     what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
-    replayed = _progress(
+    replayed = options.progress(
         replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
     )
     report = RunReport(tuple(replayed), chosen.others)
@@ -114,7 +106,7 @@ def check(
     from ..runs.check import check as run_check
 
     found = options.layered(cassettes, wiki_snapshot)
-    report = RunReport(tuple(_progress(run_check(path, found), None, quiet or json_)))
+    report = RunReport(tuple(options.progress(run_check(path, found), None, quiet or json_)))
     if json_:
         options.echo_json({**_data(report), "counts": report.counts})
         return report.exit_code
@@ -196,11 +188,3 @@ def _overrides(run: Run) -> dict[str, object] | None:
         return overrides(run.config)
     except ReactReproError:
         return None  # the run's own problem is reported with its episodes
-
-
-def _progress(items: Iterable[T], length: int | None, silent: bool) -> Iterator[T]:
-    if silent or (length is not None and length < MANY) or not sys.stderr.isatty():
-        yield from items
-        return
-    with click.progressbar(items, length=length, label="replaying", file=sys.stderr) as bar:
-        yield from bar

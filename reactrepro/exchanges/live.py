@@ -20,7 +20,7 @@ from ..errors import Corrupt, InfraError, Interrupted, Usage
 from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
 from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal
-from .retries import Patience, is_retryable
+from .retries import MANY, Breaker, Patience, is_retryable
 from .scrub import Scrubber
 from .sdks import Method, method
 from .transport import Transport, sending
@@ -47,6 +47,7 @@ class LiveModel:
         patience, key_hint: as above.
         scrubber: decides what may be written.
         answered: some call was answered with a reply.
+        breaker: notices that there is no server anymore.
 
     Raises:
         Usage: the proxy that the environment names cannot be used.
@@ -70,6 +71,7 @@ class LiveModel:
         self.patience, self.key_hint = patience, key_hint
         self.scrubber = Scrubber([key, *secrets])
         self.answered = False
+        self.breaker = Breaker()
         reached = inner or _network(base_url, None if direct else _proxy(base_url))
         transport: Any = Transport(httpx2, inner=reached, longest=patience.timeout)
         self._client = httpx2.Client(transport=transport, trust_env=False)
@@ -163,12 +165,14 @@ class Live:
                 return self._once(call)
             except self._model.method.sdk.APIStatusError as error:
                 failures += 1
+                self._model.breaker.answered()
                 self._refused(error, failures, call)
             except self._model.method.sdk.APIConnectionError as error:
                 failures += 1
                 self._broken(error, failures)
             except NoReply as error:
                 failures += 1
+                self._model.breaker.answered()
                 if error.strange and not self._model.answered:
                     raise ProviderError(
                         f"{error}. Does an API stand at that address? Check --base-url and --api.",
@@ -189,6 +193,7 @@ class Live:
         if self._recorder.added != before + 1:
             raise ProviderError("the installed SDK's traffic does not pass through the recorder.", fatal=True)
         self._model.answered = True
+        self._model.breaker.answered()
         return self._recorder.interactions[-1].response_json
 
     def _refused(self, error: Any, failures: int, call: Call) -> None:
@@ -209,7 +214,12 @@ class Live:
         if isinstance(error, self._model.method.sdk.APITimeoutError):
             why = "timed out"
         check = "" if self._model.answered else ". Check --base-url, and that the server is up"
-        self._wait(failures, None, f"the provider gives no answer ({why}){check}")
+        try:
+            self._wait(failures, None, f"the provider gives no answer ({why}){check}")
+        except ProviderError as given_up:
+            if self._model.breaker.gave_up(unconnected=_is_unconnected(error)):
+                raise ProviderError(f"{given_up} {_NO_SERVER}", fatal=True) from None
+            raise
 
     def _wait(self, failures: int, headers: Any, what: str, **more: Any) -> None:
         """Wait before the next attempt.
@@ -255,6 +265,7 @@ def self_check(endpoint: str, body: Json) -> None:
 
 
 _NOT_RECORDED = "the self-check failed: what the installed SDK sends does not pass through the recorder"
+_NO_SERVER = f"{MANY} episodes in a row found no server there, so the others were not tried."
 _OTHER_VERSION = "Nothing was sent. Install the versions of the SDK and of vcrpy that reactrepro asks for."
 
 
@@ -281,6 +292,17 @@ def _network(base_url: str, proxy: str | None) -> Any:
             f"the proxy that the environment names cannot be used: {needs}. Change HTTPS_PROXY, HTTP_PROXY or "
             "ALL_PROXY, or name the server in NO_PROXY."
         ) from None
+
+
+def _is_unconnected(error: BaseException | None) -> bool:
+    """Tell whether no connection was made: refused, no such host, no way there; not that an answer failed to come."""
+    import httpx2
+
+    while error is not None:
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _innermost(error: BaseException) -> BaseException:

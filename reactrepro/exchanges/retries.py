@@ -1,8 +1,9 @@
-"""How often, and how long apart, a call is tried again. Pure: the waiting is its caller's business."""
+"""How often, and how long apart, a call is tried again, and when it is enough. The waiting is its caller's business."""
 
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ from email.utils import parsedate_to_datetime
 
 RETRYABLE = frozenset({408, 409, 429})
 """Statuses that say "later"; every 5xx does, too."""
+
+
+MANY = 3
+"""Calls in a row, each in vain after all of its attempts, after which nobody expects a server there anymore."""
 
 
 def is_retryable(status: int, headers: Mapping[str, str] | None = None) -> bool:
@@ -66,6 +71,28 @@ class Patience:
             return max(0.0, date.replace(tzinfo=date.tzinfo or UTC).timestamp() - self.now())
         except (ValueError, TypeError, IndexError, OverflowError):
             return None
+
+
+class Breaker:
+    """Notices, over all threads, that there is no server: that no connection was made, call after call.
+
+    A call that is given up ends its episode, so calls in a row are episodes in a row.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._unconnected = 0
+
+    def gave_up(self, *, unconnected: bool) -> bool:
+        """Count a call that was given up; tell whether it is the last of `MANY` in a row that met no server."""
+        with self._lock:
+            self._unconnected = self._unconnected + 1 if unconnected else 0
+            return self._unconnected >= MANY
+
+    def answered(self) -> None:
+        """Begin anew: there is a server, whatever it said."""
+        with self._lock:
+            self._unconnected = 0
 
 
 def _header(headers: Mapping[str, str] | None, name: str) -> str | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..domain import BackOff, Method
+from ..errors import Usage
 from ..registry import Registry
 
 METHODS: Registry[type[Method]] = Registry(
@@ -25,3 +28,19 @@ BACK_OFFS: Registry[type[BackOff]] = Registry(
     },
 )
 """The same for the methods that are composed of others."""
+
+
+def method_or_back_off(name: str) -> type[Method] | type[BackOff]:
+    """Return the class of the method *name*, of whichever kind; a back-off has `parts`.
+
+    Raises:
+        Usage: neither the tables nor an installed package knows the name.
+    """
+    if name in BACK_OFFS:
+        return BACK_OFFS.get(name)
+    try:
+        return METHODS.get(name)
+    except Usage:
+        with suppress(Usage):
+            return BACK_OFFS.get(name)
+        raise Usage(f"unknown method {name!r}; known here: {', '.join([*METHODS, *BACK_OFFS])}") from None

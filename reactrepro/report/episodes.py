@@ -15,7 +15,11 @@ from .model import EpisodeReport
 
 def conditions(run: Run, overrides: Mapping[str, object]) -> str:
     """Return profile and overrides: "chat; overridden: protocol strict, extraction original"."""
-    profile = run.config.settings.profile
+    return profile_line(run.config.settings.profile, overrides)
+
+
+def profile_line(profile: str, overrides: Mapping[str, object]) -> str:
+    """Return the same for a profile by its name."""
     if not overrides:
         return profile
     return f"{profile}; overridden: " + ", ".join(f"{name} {value}" for name, value in overrides.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ..cassettes.model import EpisodeMeta
 from ..cassettes.runs import Run
 from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
@@ -38,6 +39,7 @@ class EpisodeReport:
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
         parts: the reports of the parts that a composed episode needed.
+        meta: what the recording says of itself; None where the file could not be read.
     """
 
     run: Run
@@ -52,6 +54,7 @@ class EpisodeReport:
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
     parts: tuple[EpisodeReport, ...] = ()
+    meta: EpisodeMeta | None = None
 
     @property
     def ok(self) -> bool:

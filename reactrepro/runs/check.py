@@ -36,10 +36,14 @@ def check(path: Path | None, sources: Sources) -> Iterator[EpisodeReport]:
         )
         raise CassetteAbsent(f"no recording in {where}.\n  `reactrepro list` shows what is at hand.")
     for run, key, problem in found:
-        if problem is None:
-            yield replay_episode(run, key, sources)
-        else:
-            yield EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
+        yield report(run, key, problem, sources)
+
+
+def report(run: Run, key: str, problem: ReactReproError | None, sources: Sources) -> EpisodeReport:
+    """Return what came of one of `requested`: its replay, or the problem that it already is."""
+    if problem is None:
+        return replay_episode(run, key, sources)
+    return EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
 
 
 def _episodes(path: Path | None, sources: Sources) -> Iterator[tuple[Run, str, ReactReproError | None]]:
@@ -50,18 +54,18 @@ def _episodes(path: Path | None, sources: Sources) -> Iterator[tuple[Run, str, R
         return
     runs = sources.library.runs() if path is None else [Run.at(file.parent) for file in sorted(path.rglob(RUN_FILE))]
     for run in runs:
-        yield from episodes_of(run)
+        yield from requested(run)
     for folder in [path] if path is not None else sources.library.roots:
         yield from _strays(folder)
     if path is None:
         yield from _defaults(sources)
 
 
-def episodes_of(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
-    """Yield (run, key, problem) of every episode that *run* holds or should hold; None is to be replayed.
+def requested(run: Run) -> Iterator[tuple[Run, str, ReactReproError | None]]:
+    """Yield every episode that *run* holds or was asked for: (run, key, why it cannot be replayed or None).
 
-    A problem that stands in the place of a replay: it ended in an infra error, or it is not recorded, or (with the key
-    "") the run itself cannot be read.
+    What ended in an infra error, and what the selection asks for and is not there, comes with that problem. A run whose
+    configuration cannot be read is one problem with an empty key.
     """
     keys = run.keys()
     try:

@@ -8,7 +8,7 @@ from .. import prompts
 from ..cassettes.write import replace_file
 from ..domain import Task
 from ..errors import DiskError, Usage
-from ..methods import BACK_OFFS, METHODS
+from ..methods import METHODS, method_or_back_off
 from ..prompts.choice import Choice, choose
 
 
@@ -26,9 +26,10 @@ def prompt_for(task: Task, method: str, given: str | None, roots: tuple[Path, ..
     """
     if given is None:
         return Choice(task.prompt, roots)
-    if method not in BACK_OFFS:
+    parts = getattr(method_or_back_off(method), "parts", None)
+    if parts is None:
         return choose(given, task.prompt_task, METHODS.get(method)().prompt, roots)
-    chosen = {part: prompt_for(task, part, given, roots) for part in BACK_OFFS.get(method)().parts}
+    chosen = {part: prompt_for(task, part, given, roots) for part in parts}
     one, *others = chosen.values()
     if others != [one] or (one.roots and one.roots[0].is_file()):
         raise Usage(

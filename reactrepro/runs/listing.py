@@ -11,7 +11,7 @@ import msgspec
 from ..cassettes.model import RunConfig
 from ..cassettes.runs import Run
 from ..errors import ReactReproError
-from ..methods import BACK_OFFS, METHODS
+from ..methods import METHODS, method_or_back_off
 from ..report.episodes import conditions
 from ..tasks import TASKS
 from .roots import Sources, shown
@@ -93,7 +93,8 @@ def defaults(method: str, profile: str) -> Mapping[str, Any]:
     Raises:
         Usage: unknown method.
     """
-    if method not in BACK_OFFS:
-        return METHODS.get(method)().defaults(profile)
-    cot_sc = METHODS.get("cot_sc")().defaults(profile)
-    return {"samples": cot_sc["samples"]}
+    made: Any = method_or_back_off(method)()
+    if not hasattr(made, "parts"):
+        return dict(made.defaults(profile))
+    parts = [METHODS.get(part)().defaults(profile) for part in made.parts]
+    return {"samples": max(part.get("samples", 1) for part in parts)}

@@ -6,6 +6,7 @@ A run has one configuration. Whoever asks for another gets another run; an old o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -20,7 +21,7 @@ from ..cassettes.selection import keys_of
 from ..cassettes.write import replace_file, run_bytes
 from ..domain import Question, Settings, Task
 from ..errors import CassetteAbsent, DiskError, ReactReproError, Usage
-from ..methods import BACK_OFFS, METHODS
+from ..methods import method_or_back_off
 
 Mode = Literal["once", "new_episodes", "all", "none"]
 
@@ -51,6 +52,7 @@ class Order:
         connections: how many episodes are recorded at a time.
         note: where the run comes from.
         parts: of a back-off, method -> "method/run".
+        supersedes: id of the run that this one is to replace.
     """
 
     task: Task
@@ -68,6 +70,7 @@ class Order:
     connections: int = 1
     note: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
+    supersedes: str | None = None
 
     @property
     def config(self) -> RunConfig:
@@ -85,6 +88,7 @@ class Order:
             selection=self.selection,
             note=self.note,
             parts=dict(self.parts),
+            supersedes=self.supersedes,
             rules=rules_of(self.method),
         )
 
@@ -100,7 +104,7 @@ def rules_of(method: str) -> tuple[str, ...]:
     Raises:
         Usage: unknown method.
     """
-    return (BACK_OFFS if method in BACK_OFFS else METHODS).get(method).rules
+    return method_or_back_off(method).rules
 
 
 def prepare(order: Order) -> Run:
@@ -123,11 +127,63 @@ def prepare(order: Order) -> Run:
             if config != there:
                 replace_file(run.folder / RUN_FILE, run_bytes(config))
             clear_run(run.folder)
+            _ = run.config  # read now, when it certainly stands there; see `withdraw`
         if order.snapshot is not None and order.site is not None:
             clear_old(order.snapshot / order.site)
     except OSError as error:
         raise DiskError.of(error) from error
     return run
+
+
+def confirm(order: Order, run: Run) -> None:
+    """Assert that *run* still stands as `prepare` returned it; a lock in its folder is held.
+
+    Another recorder may have withdrawn it in between. Then it is made again.
+
+    Raises:
+        Usage: its name went to another configuration in between.
+        ReactReproError: as `prepare`.
+    """
+    with suppress(CassetteAbsent):
+        if read_run(run.folder / RUN_FILE).settings_sha256() == run.config.settings_sha256():
+            return
+    prepare(replace(order, run=run.name))
+
+
+def withdraw(order: Order, run: Run) -> None:
+    """Remove *run* again where nothing came of it: it would hide the run of its name in a lower layer.
+
+    Only a ``run.json`` goes that stands alone and is what this very order would write: so nothing is lost, whoever
+    made it. A recorder that has begun there in between holds a lock file there, so that the folder stays; one that
+    is about to begin looks by `confirm`.
+    """
+    folder = order.folder / run.name
+    with suppress(OSError), locked(order.folder / FOLDER_LOCK) as held:
+        if held and [path.name for path in folder.iterdir()] == [RUN_FILE]:
+            _remove(folder, run_bytes(order.config))
+    with suppress(OSError):
+        order.folder.rmdir()
+        order.folder.parent.rmdir()
+
+
+def _remove(folder: Path, content: bytes) -> None:
+    file = folder / RUN_FILE
+    if file.read_bytes() != content:
+        return
+    file.unlink()
+    try:
+        folder.rmdir()
+    except OSError:
+        replace_file(file, content)
+
+
+def named(order: Order) -> Run:
+    """Return the run that `prepare` would make, or find, and touch nothing.
+
+    Raises:
+        Usage: the run named explicitly has another configuration.
+    """
+    return _chosen(order)[0]
 
 
 def find(order: Order) -> Run:

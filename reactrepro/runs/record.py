@@ -19,7 +19,7 @@ from ..cassettes.write import json_bytes, replace_file
 from ..domain import Question
 from ..errors import CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
 from .episode import EpisodeRecording, Studio
-from .order import Order, find, prepare
+from .order import Order, confirm, find, prepare, withdraw
 
 ERROR_FORMAT = "reactrepro-error/1"
 
@@ -134,6 +134,8 @@ def record(
     _look_again(order, report)
     settled = {episode.key for episode in report.episodes}
     report.remaining = [question.key for question in order.questions if question.key not in settled]
+    if not report.calls:
+        withdraw(order, report.run)
     return report
 
 
@@ -247,6 +249,7 @@ class _Job:
             stopped=self.stopped,
         )
         try:
+            confirm(self.order, self.run_)
             anew = recording.make(fresh=self.order.mode == "all", extend=self.order.mode == "new_episodes")
         except OSError as error:
             return Recorded(key, "failed", recording.calls, DiskError.of(error))

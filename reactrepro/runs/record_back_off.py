@@ -12,7 +12,7 @@ from ..cassettes.selection import words_of
 from ..domain import BackOff, Question, Trajectory
 from ..methods import BACK_OFFS
 from .episode import Studio
-from .order import Order, find, prepare
+from .order import Order, find, named, prepare
 from .record import Recorded, RecordReport, record
 from .replay import replay_episode
 from .roots import Sources
@@ -69,8 +69,8 @@ def record_back_off(
         names.append(second.run or first.run.name)
     parts = {part.method: f"{part.method}/{name}" for part, name in zip(wanted.parts, names, strict=True)}
     order = replace(wanted.order, parts=parts)
-    run = find(order) if order.mode == "none" else prepare(order)
-    return _joined(run, order.questions, reports)
+    made = find if order.mode == "none" else prepare if done else named
+    return _joined(made(order), order.questions, reports)
 
 
 def _recorded(

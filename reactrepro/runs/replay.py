@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
@@ -13,8 +13,9 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
-from ..domain import Ask, Environment, Method, Outcome, Prompt, Task
+from ..domain import Ask, Environment, Json, Method, Outcome, Prompt, Task
 from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..exchanges.follow import Follow
 from ..exchanges.replay import Replay
 from ..judged import ClosedBook
 from ..methods import METHODS
@@ -58,8 +59,8 @@ def replay_episode(
             return composed(
                 run, key, lambda part: replay_episode(part, key, sources, wire=wire, what_if=what_if), what_if.threshold
             )
-        cassette = run.read(key)
-        return _Replayed(run, cassette, sources, wire=wire, what_if=what_if).report()
+        make = _wire if wire else Replay
+        return _Replayed(run, run.read(key), sources, make, what_if=what_if).report(compared=what_if == AS_RECORDED)
     except CassetteAbsent:
         problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
     except ReactReproError as error:
@@ -67,11 +68,54 @@ def replay_episode(
     return EpisodeReport(run, key, file, problems=(problem,))
 
 
+def follow_episode(run: Run, key: str, sources: Sources, *, prompt: str | None = None) -> Followed:
+    """Play one episode with its recorded replies in recorded order, whatever is asked: no result, but a look ahead.
+
+    Args:
+        run, key, sources: as for `replay_episode`.
+        prompt: the prompt to show it with, in place of the recorded one.
+
+    Raises:
+        Usage: *run* is composed of others, whose prompts are its parts'; or no such prompt.
+        ReactReproError: the recording cannot be read.
+    """
+    if run.config.parts:
+        raise Usage(f"{run.label} has no prompts of its own: follow {' or '.join(p.label for p in run.parts())}.")
+    followed = _Replayed(run, run.read(key), sources, Follow, prompt=prompt)
+    report = followed.report(compared=False)
+    assert isinstance(followed.exchange, Follow)  # noqa: S101 - it was made so
+    return Followed(report, tuple(followed.exchange.recorded))
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a look ahead shows.
+
+    Attributes:
+        report: the turns, with the prompts as they would be sent, and the trajectory that the recorded replies make.
+            Its problem, where there is one, is where the recorded replies end.
+        recorded: for each turn that was answered, the request body that was recorded at its place.
+    """
+
+    report: EpisodeReport
+    recorded: tuple[Json, ...]
+
+
 class _Replayed:
     """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
 
-    def __init__(self, run: Run, cassette: Cassette, sources: Sources, *, wire: bool, what_if: WhatIf) -> None:
+    def __init__(
+        self,
+        run: Run,
+        cassette: Cassette,
+        sources: Sources,
+        make: Callable[[Cassette, Place], Replay | Wire | Follow],
+        *,
+        what_if: WhatIf = AS_RECORDED,
+        prompt: str | None = None,
+    ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
+        self._prompt_name = prompt or sources.prompt or cassette.meta.prompt.name
         self.file = shown(run.path(cassette.meta.key))
         self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
@@ -80,13 +124,13 @@ class _Replayed:
         _known(PROTOCOLS.get, self.settings.protocol, run)
         self.prompt = self._prompt(sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
-        self.exchange = _exchange(cassette, self._place(), wire)
+        self.exchange = make(cassette, self._place())
         backend = _known(BACKENDS.get, self.settings.api, run)()
         ask = Ask(run.config.model, self.settings.max_tokens, self.settings.temperature, cassette.meta.sent)
         self.llm = BackendLlm(backend, self.exchange, ask)
         self.env = self._environment(sources)
 
-    def report(self) -> EpisodeReport:
+    def report(self, *, compared: bool) -> EpisodeReport:
         problems: list[ReactReproError] = []
         trajectory, score = None, None
         try:
@@ -99,7 +143,7 @@ class _Replayed:
                 env=self.env,
                 settings=self.settings,
             )
-            if self.what_if == AS_RECORDED:
+            if compared:
                 for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
                     problems.extend(_caught(finish))
                 problems.extend(self._outcome(Outcome.computed(trajectory, score)))
@@ -122,13 +166,16 @@ class _Replayed:
             turns=tuple(self.llm.turns),
             problems=tuple(problems),
             prompt_changed=self.changed,
+            meta=self.meta,
         )
 
     def _prompt(self, sources: Sources) -> Prompt:
-        name = sources.prompt or self.meta.prompt.name
+        name = self._prompt_name
         try:
             return prompts.load(self.task.prompt_task, self.method.prompt, name, roots=sources.prompts)
         except Usage as error:
+            if name != self.meta.prompt.name:
+                raise
             raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
     def _place(self, remedy: str = "") -> Place:
@@ -198,9 +245,7 @@ def remedy(run: Run, key: str) -> str:
     return f"Restore what changed, or record a run of your own under the same conditions:\n    {' '.join(words)}"
 
 
-def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:
-    if not wire:
-        return Replay(cassette, place)
+def _wire(cassette: Cassette, place: Place) -> Wire:
     from ..exchanges.wire import Wire  # vcrpy and, once it sends, an SDK: seconds of imports
 
     return Wire(cassette, place)

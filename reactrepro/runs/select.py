@@ -50,7 +50,7 @@ def choose(
     keys = keys_of(words)
     runs = library.runs(task, method, run)
     if not runs:
-        raise CassetteAbsent(_nothing(library, task, method, run))
+        raise CassetteAbsent(nothing(library, task, method, run))
     recorded = {candidate.folder: candidate.keys() for candidate in runs}
     fitting = [(r, key) for r in runs for key in recorded[r.folder] if not keys or key in keys]
     if everything:
@@ -73,7 +73,8 @@ def _preferred(library: Library, runs: list[Run], keys: list[str], recorded: dic
     return min(runs, key=rank)
 
 
-def _nothing(library: Library, task: str | None, method: str | None, run: str | None) -> str:
+def nothing(library: Library, task: str | None, method: str | None, run: str | None) -> str:
+    """Return the message that no recording fits these words."""
     words = " ".join(word for word in (task, method, run) if word)
     known = sorted({r.label for r in library.runs()})
     listed = ", ".join(known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")

@@ -23,7 +23,8 @@ from ..wiki.recording import LivePages, Mode
 from ..wiki.snapshot import SnapshotPages
 from .episode import Studio
 
-PACKAGES = {"chat": "openai", "completions": "openai", "messages": "anthropic"}
+PACKAGES = {"messages": "anthropic"}
+"""The SDKs that send to an endpoint; for all others it is OpenAI's."""
 
 
 class ResumedPages:
@@ -158,7 +159,7 @@ def studio(
         model=model,
         pages=None if wiki is None else wiki.pages(settings.extraction),
         prompt=text,
-        versions=_versions(settings.api),
+        versions=_versions(backend.endpoint),
         git_commit=_commit(),
         host=target.host,
         close=close,
@@ -184,9 +185,9 @@ def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[
     return model
 
 
-def _versions(api: str) -> dict[str, str]:
+def _versions(endpoint: str) -> dict[str, str]:
     found = {"reactrepro": __version__, "python": platform.python_version()}
-    for package in (PACKAGES[api], "httpx2", "vcrpy", "requests", "selectolax"):
+    for package in (PACKAGES.get(endpoint, "openai"), "httpx2", "vcrpy", "requests", "selectolax"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

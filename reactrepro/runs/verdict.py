@@ -10,7 +10,7 @@ from ..errors import ReactReproError
 from ..report.explained import explanation
 from ..report.model import EpisodeReport
 from ..visible import lines
-from .check import check, episodes_of
+from .check import check, requested
 from .roots import Sources
 
 
@@ -36,7 +36,7 @@ def verdict_on(report: EpisodeReport, _sources: Sources, *, verbose: bool = Fals
 
 def lacking(run: Run) -> Iterator[tuple[str, str]]:
     """Yield (key, why) of every episode that *run* should hold and does not; key "" for a run that cannot be read."""
-    for _, key, problem in episodes_of(run):
+    for _, key, problem in requested(run):
         if problem is not None:
             yield key, _plain(problem)
 

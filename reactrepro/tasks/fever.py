@@ -31,6 +31,7 @@ class Fever:
         version: moves when a score can.
         max_steps: step limit; 5 for FEVER in the paper (section 3.2). The released notebook took 7: a setting.
         scorer: the scoring rules' name and version.
+        labels: the answers that it chooses from.
         prompt_task: the task whose prompts it uses.
         prompt: the prompts that it uses unless others are asked for. The paper's are not ours to ship: `reactrepro
             fetch prompts` installs them, as `paper`.
@@ -40,6 +41,7 @@ class Fever:
     name = "fever"
     version = 1
     scorer = "fever-react/1"
+    labels = LABELS
     max_steps = 5
     prompt_task = "fever"
     prompt = "plain"

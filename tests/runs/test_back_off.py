@@ -184,6 +184,7 @@ def test_a_part_that_stops_stops_the_whole(lab: Lab) -> None:
     report = record(lab, "react_then_cot_sc")
     assert report.stopped is not None
     assert (report.remaining, report.calls) == (["0", "1", "2", "3"], 0)
+    assert not list(lab.cassettes.rglob(RUN_FILE))
     assert record(lab, "react_then_cot_sc").problems == []
 
 

@@ -547,7 +547,7 @@ def test_a_refusal_that_holds_for_all_stops_everything(lab: Lab, status: int, co
     assert f"status {status}" in str(report.stopped)
     assert len(lab.llm.asked) <= connections
     assert connections > 1 or prompts(lab)[0].endswith(f"{QUESTIONS[0].text}\nThought 1:")
-    assert lab.names() == {"run.json"}
+    assert lab.files() == {}
 
 
 def test_what_was_recorded_before_a_refusal_stays(lab: Lab) -> None:

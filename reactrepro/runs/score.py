@@ -1,0 +1,271 @@
+"""Score: what a run is worth, from its replayed episodes.
+
+The headline is over the *judged*: the episodes whose answer, or lack of one within the step limit, is the model's.
+What failed for want of a provider, is missing, was filtered or does not replay as recorded is counted apart, by reason.
+Beside the headline stands the mean over everything *requested*, in which all of these earn 0, as the official HotpotQA
+script has it. Pure but for `replayed`: the same episodes give the same score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .. import published
+from ..cassettes.runs import Run
+from ..diagnoses import diagnose
+from ..domain import Question
+from ..errors import CassetteAbsent, ReactReproError, Usage
+from ..report.episodes import tokens
+from ..report.model import CLASSES, EpisodeReport
+from ..report.scored import Diagnosed, PaperTable, RunScore, ScoreReport
+from ..results import OK, Result
+from ..statistics import LEVEL, mean, total, wilson
+from ..tasks import TASKS
+from .check import report, requested
+from .listing import overrides
+from .roots import Sources
+from .select import nothing
+
+Watch: TypeAlias = Callable[[Iterator[EpisodeReport], int], Iterable[EpisodeReport]]
+"""Passes replays on while somebody watches; the number is how many will come."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A run, replayed whole. The trajectories are gone by then: what is kept is small.
+
+    Attributes:
+        run: which.
+        results: one per episode that it holds or was asked for; none where its configuration cannot be read.
+        questions: by key.
+        problems: everything that is wrong with it or its episodes.
+    """
+
+    run: Run
+    results: list[Result] = field(default_factory=list)
+    questions: dict[str, Question] = field(default_factory=dict)
+    problems: list[ReactReproError] = field(default_factory=list)
+
+
+def runs_of(sources: Sources, task: str, methods: Sequence[str] = (), names: Sequence[str] = ()) -> list[Run]:
+    """Return the recorded runs of *task*, or those of them that bear one of the methods and one of the names given.
+
+    Raises:
+        CassetteAbsent: nothing is recorded of the task, or of a method or a name that was given.
+    """
+    found = [
+        run
+        for run in sources.library.runs(task)
+        if (not methods or run.method in methods) and (not names or run.name in names)
+    ]
+    wanted: tuple[Sequence[str | None], Sequence[str | None]] = (methods or (None,), names or (None,))
+    for method in wanted[0]:
+        for name in wanted[1]:
+            if not any(method in (None, run.method) and name in (None, run.name) for run in found):
+                raise CassetteAbsent(nothing(sources.library, task, method, name))
+    return found
+
+
+def replayed(runs: Sequence[Run], sources: Sources, watch: Watch = lambda reports, _: reports) -> list[Replayed]:
+    """Replay everything that *runs* hold or were asked for; every problem is in what is returned, none is raised."""
+    episodes = [one for run in runs for one in requested(run)]
+    found = {run.folder: Replayed(run) for run in runs}
+    for of_episode in watch((report(*one, sources) for one in episodes), len(episodes)):
+        kept = found[of_episode.run.folder]
+        kept.problems.extend(of_episode.problems)
+        try:
+            kept.results.append(result_of(of_episode))
+        except ReactReproError as problem:  # the run's own; it is reported once
+            if str(problem) not in map(str, kept.problems):
+                kept.problems.append(problem)
+        if of_episode.question is not None:
+            kept.questions[of_episode.key] = of_episode.question
+    for kept in found.values():
+        if not kept.results and not kept.problems:
+            kept.problems.append(CassetteAbsent(f"{kept.run.label}: it holds no episode, and none was asked for."))
+    return list(found.values())
+
+
+def score(task: str, runs: Iterable[Replayed], *, level: float = LEVEL) -> ScoreReport:
+    """Return the score of each of *runs*, beside what the paper reports of *task*. A run without results has no score.
+
+    Raises:
+        Usage: *level* is none.
+    """
+    runs = list(runs)
+    scores = tuple(score_results(one.results, level=level) for one in runs if one.results)
+    problems = tuple(problem for one in runs for problem in one.problems)
+    return ScoreReport(task, published.SAMPLE, scores, _paper(task), problems)
+
+
+def score_run(reports: Iterable[EpisodeReport], *, level: float = LEVEL) -> RunScore:
+    """Return the score of one run's episodes: its replays, and what is missing or failed, each with its problem.
+
+    Raises:
+        Usage: none at all, an episode twice, or episodes of several runs.
+        ReactReproError: the run's configuration cannot be read.
+    """
+    return score_results([result_of(found) for found in reports], level=level)
+
+
+def score_results(results: Sequence[Result], keys: Collection[str] | None = None, *, level: float = LEVEL) -> RunScore:
+    """Return the score of one run's results.
+
+    Args:
+        results: one per episode, in any order.
+        keys: what was requested; a key without a result is missing. None: what there are results of.
+        level: of the interval.
+
+    Raises:
+        Usage: nothing to score, an episode twice or one that was not requested, or episodes of several runs.
+    """
+    _check(results, keys)
+    judged = [result for result in results if result.judged]
+    n, wanted = len(judged), len(results) if keys is None else len(set(keys))
+    right = sum(bool(result.em) for result in judged)
+    f1 = [result.f1 or 0.0 for result in judged]
+    first = results[0]
+    times = sorted(result.time for result in results if result.time is not None)
+    names = dict.fromkeys(name for result in judged for name in result.more)
+    more = {name: mean(result.more.get(name) for result in judged).value for name in names}
+    apart = Counter(reason(result) for result in results if not result.judged)
+    apart["missing"] += wanted - len(results)
+    return RunScore(
+        task=first.task,
+        method=first.method,
+        run=first.run,
+        run_id=first.run_id,
+        provider=first.provider,
+        api=first.api,
+        model=first.model,
+        models_returned=tuple(sorted({r.model_returned for r in results if r.model_returned is not None})),
+        profile=first.profile,
+        overrides=first.overrides,
+        recorded=(times[0], times[-1]) if times else None,
+        requested=wanted,
+        judged=n,
+        apart=_in_order(apart),
+        right=right,
+        em=right / n if n else None,
+        f1=mean(f1).value,
+        more={name: value for name, value in more.items() if value is not None},
+        interval=wilson(right, n, level),
+        level=level,
+        em_requested=right / wanted,
+        f1_requested=(mean(f1).value or 0.0) * n / wanted,
+        steps=mean(result.steps for result in judged).value,
+        llm_calls=mean(result.llm_calls for result in judged).value,
+        prompt_tokens=total(result.prompt_tokens for result in judged),
+        completion_tokens=total(result.completion_tokens for result in judged),
+        tokens_known=sum(None not in (result.prompt_tokens, result.completion_tokens) for result in judged),
+        step_limit=sum(result.ended == "step_limit" for result in judged),
+        **_format(judged),
+        diagnoses=_diagnosed(judged),
+    )
+
+
+def result_of(found: EpisodeReport) -> Result:
+    """Return what came of one episode as a result.
+
+    Raises:
+        ReactReproError: the run's configuration cannot be read.
+    """
+    run, config, meta = found.run, found.run.config, found.meta
+    return Result(
+        task=run.task,
+        method=run.method,
+        run=run.name,
+        run_id=run.id,
+        key=found.key,
+        question_sha256=found.question.sha256 if found.question is not None else None,
+        kind=found.kind,
+        **_computed(found),
+        provider=config.provider,
+        api=config.settings.api,
+        model=config.model,
+        model_returned=meta.model_returned if meta is not None else None,
+        profile=config.settings.profile,
+        overrides=overrides(config),  # type: ignore[arg-type]  # settings are texts and numbers
+        time=meta.time if meta is not None else None,
+    )
+
+
+def _computed(found: EpisodeReport) -> dict[str, Any]:
+    trajectory, scored = found.trajectory, found.score
+    if trajectory is None or scored is None or found.question is None:
+        return {}
+    labels = getattr(TASKS.get(found.run.config.task.name)(), "labels", ())
+    used = tokens(found)
+    return {
+        "answer": trajectory.answer,
+        "em": scored.em,
+        "f1": scored.f1,
+        "more": dict(scored.more),
+        "ended": trajectory.ended,
+        "steps": len(trajectory.steps),
+        "llm_calls": trajectory.llm_calls,
+        "reprompts": trajectory.reprompts,
+        "strict_reprompts": trajectory.strict_reprompts,
+        "flags": dict(sorted(Counter(flag for flags in trajectory.flags for flag in flags).items())),
+        "prompt_tokens": used.prompt,
+        "completion_tokens": used.completion,
+        "diagnoses": diagnose(trajectory, found.question.gold, labels=labels).as_dict(),
+    }
+
+
+def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
+    if not results and not keys:
+        raise Usage("nothing to score: no episode is recorded, and none was asked for.")
+    if not results:
+        raise Usage(f"nothing to score: none of the {len(set(keys or ()))} episodes asked for has a result.")
+    labels = sorted({result.label for result in results})
+    if len(labels) > 1 or len({result.run_id for result in results}) > 1:
+        raise Usage(f"these are results of several runs, and a score is that of one: {', '.join(labels)}.")
+    twice = [key for key, count in Counter(result.key for result in results).items() if count > 1]
+    if twice:
+        raise Usage(f"{labels[0]}: {_listed(twice)} stands among the results more than once.")
+    wanted = None if keys is None else set(keys)
+    if wanted is not None and (unknown := [result.key for result in results if result.key not in wanted]):
+        raise Usage(f"{labels[0]}: {_listed(unknown)} has a result, and nobody asked for it.")
+
+
+def reason(result: Result) -> str:
+    """Return why *result* is not judged: the class of its problem, or how it ended."""
+    return result.kind if result.kind != OK or result.ended is None else result.ended.replace("_", " ")
+
+
+def _in_order(apart: Counter[str]) -> dict[str, int]:
+    return {why: apart[why] for why in dict.fromkeys((*CLASSES, *sorted(apart))) if apart[why]}
+
+
+def _format(judged: Sequence[Result]) -> dict[str, Any]:
+    flags: Counter[str] = Counter()
+    for result in judged:
+        flags.update(result.flags)
+    return {
+        "replies": sum((result.llm_calls or 0) - (result.reprompts or 0) for result in judged),
+        "reprompts": sum(result.reprompts or 0 for result in judged),
+        "strict_reprompts": sum(result.strict_reprompts or 0 for result in judged),
+        "flagged": sum(bool(result.flags) for result in judged),
+        "flags": dict(sorted(flags.items(), key=lambda item: (-item[1], item[0]))),
+    }
+
+
+def _diagnosed(judged: Sequence[Result]) -> dict[str, Diagnosed]:
+    found = {}
+    for name in dict.fromkeys(name for result in judged for name in result.diagnoses):
+        values = [value for result in judged if (value := result.diagnoses.get(name)) is not None]
+        found[name] = Diagnosed(sum(map(bool, values)), len(values), sum(map(int, values)))
+    return found
+
+
+def _paper(task: str) -> PaperTable | None:
+    rows = tuple((row.label, row.method, value) for row, value in published.rows(task))
+    return PaperTable(published.SOURCE, published.MEASURES[task], published.SAMPLE, rows) if rows else None
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return f"episode {', '.join(keys[:5])}" + (f" and {len(keys) - 5} more" if len(keys) > 5 else "")
