@@ -264,8 +264,9 @@ def _marked_sources(config: pytest.Config) -> Sources:
     folders = _folders(config)
     pages = [folder.parent / "wiki_snapshot" for folder in folders]
     found = sources(folders, [path for path in pages if path.is_dir()], here=config.rootpath)
-    own = [path for folder in folders if (path := folder.parent / "prompts").is_dir()]
-    return replace(found, prompts=tuple(dict.fromkeys((*own, *found.prompts))))
+    others = [folder.parent / "prompts" for folder in folders if folder.parent != config.rootpath]
+    own = [path for path in others if path.is_dir()]
+    return replace(found, prompts=(*own, *found.prompts)) if own else found
 
 
 def _verbose(item: pytest.Item) -> bool:

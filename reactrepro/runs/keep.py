@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from .. import prompts
@@ -12,7 +13,7 @@ from ..methods import METHODS, method_or_back_off
 from ..prompts.choice import Choice, choose
 
 
-def prompt_for(task: Task, method: str, given: str | None, roots: tuple[Path, ...]) -> Choice:
+def prompt_for(task: Task, method: str, given: str | None, roots: Iterable[Path]) -> Choice:
     """Return the prompt that *method* uses for *task*: the one that *given* means, or the task's own.
 
     Args:
@@ -25,7 +26,7 @@ def prompt_for(task: Task, method: str, given: str | None, roots: tuple[Path, ..
         Corrupt: a file is not UTF-8, or cannot be read.
     """
     if given is None:
-        return Choice(task.prompt, roots)
+        return Choice(task.prompt, tuple(roots))
     parts = getattr(method_or_back_off(method), "parts", None)
     if parts is None:
         return choose(given, task.prompt_task, METHODS.get(method)().prompt, roots)
@@ -38,17 +39,18 @@ def prompt_for(task: Task, method: str, given: str | None, roots: tuple[Path, ..
     return one
 
 
-def keep(choice: Choice, task: Task, method: str, folder: Path) -> Choice:
+def keep(choice: Choice, task: Task, method: str, folder: Path, at_hand: Iterable[Path] = ()) -> Choice:
     """Return *choice* as it is found in *folder*, the project's ``prompts``; put it there if it is from elsewhere.
 
-    A packaged prompt is at hand everywhere, and stays where it is.
+    What is packaged, or in one of the roots *at_hand*, is found by every replay and stays where it is.
 
     Raises:
         Usage: no such prompt, or another text stands in *folder* under that name.
         DiskError: it cannot be written.
     """
     address = (task.prompt_task, METHODS.get(method)().prompt)
-    if not any(choice.name in prompts.names_in(root, *address) for root in choice.roots):
+    there = next((root for root in choice.roots if choice.name in prompts.names_in(root, *address)), prompts.PACKAGED)
+    if there.absolute() in {prompts.PACKAGED, *(root.absolute() for root in at_hand)}:
         return choice
     here = Choice(choice.name, (folder,))
     wanted = prompts.load(*address, choice.name, choice.roots)
