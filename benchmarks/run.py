@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
@@ -127,6 +128,19 @@ class Bench:
         note = f"{self._size.gate} recordings"
         yield Row("reactrepro check", median(found["check"]), "ms", Goal(2000), note)
         yield Row("reactrepro check --only prompts", median(found["prompts"]), "ms", Goal(1000), note)
+
+    def plugin(self) -> Iterator[Row]:
+        """What the pytest plugin adds to the start of a pytest run that does not use it."""
+        name = "pytest plugin, unused: added to the start of pytest"
+        if sys.platform == "win32" or find_spec("pytest") is None:
+            yield Row(name, None, "ms", Goal(30), "pytest is not installed, or this is Windows")
+            return
+        folder = self._folder / "plugin"
+        folder.mkdir()
+        sides = {name: startup.pytest_starting(folder, plugin=name == "with") for name in ("without", "with")}
+        found = in_turns(sides, self._size.starts, startup.children)
+        yield Row("pytest, one empty test", median(found["without"]), "ms")
+        yield Row(name, median(b - a for a, b in zip(found["without"], found["with"], strict=True)), "ms", Goal(30))
 
     def replay(self) -> Iterator[Row]:
         """Whole episodes from files, per LLM call."""
@@ -289,7 +303,19 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "gate", "replay", "reader", "miss", "matching", "voting", "agents", "together", "recording")
+NAMES = (
+    "startup",
+    "plugin",
+    "gate",
+    "replay",
+    "reader",
+    "miss",
+    "matching",
+    "voting",
+    "agents",
+    "together",
+    "recording",
+)
 """What can be measured, in order: processes first, while this one is still small."""
 
 

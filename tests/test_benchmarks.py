@@ -75,6 +75,7 @@ GROUPS = {
         "reactrepro replay hotpotqa 0",
         "start-up: times the imports",
     ],
+    "plugin": ["pytest, one empty test", "pytest plugin, unused: added to the start of pytest"],
     "gate": ["reactrepro check", "reactrepro check --only prompts"],
     "replay": [
         "replay, per LLM call",
@@ -123,8 +124,8 @@ REQUIRED = {
     "http_client in threads, 16 episodes",
     "http_client in tasks, 8 episodes",
 }
-COUNTED = "use_cassette in "
-"""Shares of what came out right, which may be none; all others are times and their ratios."""
+COUNTED = ("use_cassette in ", "pytest plugin")
+"""Shares of what came out right, which may be none, and a difference; all others are times and their ratios."""
 RECORDING = [
     "recording: the bare SDK, per call",
     "recording: own work, per reply",

@@ -73,6 +73,11 @@ def what_ifs(command: F) -> F:
     return command
 
 
+def prompt(text: str) -> Callable[[F], F]:
+    """Return what adds --prompt, described by *text*: a name, a file or a folder (`prompts.choice`)."""
+    return click.option("--prompt", metavar="NAME|FILE|DIR", help=text)
+
+
 def picks(command: F) -> F:
     """Add --subset, --ids, --seed and --limit: `pick` reads them."""
     for option in (

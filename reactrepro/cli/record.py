@@ -50,7 +50,7 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
 @click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@click.option("--prompt", metavar="NAME", help="Prompts to use; default: the task's (paper; for FEVER plain).")
+@options.prompt("Prompts to use, packaged or your own; default: the task's (paper; for FEVER plain).")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
 @click.option(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from ..cassettes.mismatch import describe
 from ..cassettes.runs import Run
-from ..errors import CassetteMiss, ReactReproError
+from ..errors import ReactReproError
 from ..report import episodes as shown_episodes
 from ..report import text
+from ..report.explained import words
 from ..report.model import EpisodeReport, RunReport
 from ..visible import lines
 from . import options
@@ -116,7 +116,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
         print_rows(report.episodes)
     for episode in report.episodes:
         for problem in episode.problems:
-            click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
+            click.echo(f"{episode.kind}: {lines(words(problem, verbose=verbose))}", err=True)
     click.echo(shown_episodes.summary(report.episodes, what_if))
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
@@ -131,10 +131,6 @@ def print_rows(episodes: Sequence[EpisodeReport]) -> None:
             of_run = [episode for episode in episodes if episode.run == run]
             click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
     click.echo()
-
-
-def _words(problem: ReactReproError, verbose: bool) -> str:
-    return describe(problem.mismatch, verbose=verbose) if isinstance(problem, CassetteMiss) else str(problem)
 
 
 def _data(report: RunReport) -> dict[str, object]:

@@ -69,12 +69,11 @@ def replay_episode(
     return EpisodeReport(run, key, file, problems=(problem,))
 
 
-def follow_episode(run: Run, key: str, sources: Sources, *, prompt: str | None = None) -> Followed:
+def follow_episode(run: Run, key: str, sources: Sources) -> Followed:
     """Play one episode with its recorded replies in recorded order, whatever is asked: no result, but a look ahead.
 
     Args:
-        run, key, sources: as for `replay_episode`.
-        prompt: the prompt to show it with, in place of the recorded one.
+        run, key, sources: as for `replay_episode`; `Sources.prompt` takes the place of the recorded prompt.
 
     Raises:
         Usage: *run* is composed of others, whose prompts are its parts'; or no such prompt.
@@ -82,7 +81,7 @@ def follow_episode(run: Run, key: str, sources: Sources, *, prompt: str | None =
     """
     if run.config.parts:
         raise Usage(f"{run.label} has no prompts of its own: follow {' or '.join(p.label for p in run.parts())}.")
-    followed = _Replayed(run, run.read(key), sources, Follow, prompt=prompt)
+    followed = _Replayed(run, run.read(key), sources, Follow)
     report = followed.report(compared=False)
     assert isinstance(followed.exchange, Follow)  # noqa: S101 - it was made so
     return Followed(report, tuple(followed.exchange.recorded))
@@ -113,9 +112,9 @@ class _Replayed:
         make: Callable[[Cassette, Place], Replay | Wire | Follow],
         *,
         what_if: WhatIf = AS_RECORDED,
-        prompt: str | None = None,
     ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
+        self._prompt_name = sources.prompt or cassette.meta.prompt.name
         self.file = shown(run.path(cassette.meta.key))
         self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
@@ -255,7 +254,7 @@ def command(run: Run, words: str) -> str:
     config, task = run.config, TASKS.get(run.config.task.name)
     parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
     parts += ["--method", run.method] * (run.method != "react")
-    parts += ["--prompt", config.prompt] * (config.prompt != "paper")
+    parts += ["--prompt", config.prompt] * (config.prompt != task.prompt)
     parts += ["--site", str(config.site)] * (config.site not in {None, task.site})
     parts += ["--profile", config.settings.profile]
     for name, value in overrides(config).items():

@@ -24,11 +24,13 @@ class Sources:
         library: the recordings.
         snapshots: wiki snapshot roots, the uppermost first.
         prompts: folders with prompts, in the order in which they are searched, for `prompts.load`.
+        prompt: name of a prompt that takes the place of the recorded one; None for the recorded one.
     """
 
     library: Library
     snapshots: tuple[Path, ...]
     prompts: Iterable[Path] = ()
+    prompt: str | None = None
 
 
 class _Prompts:
