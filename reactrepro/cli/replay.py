@@ -14,7 +14,7 @@ from ..report import text
 from ..report.explained import words
 from ..report.model import EpisodeReport, RunReport
 from ..visible import lines
-from . import options
+from . import following, options
 
 
 @click.command()
@@ -24,6 +24,8 @@ from . import options
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
 @options.what_ifs
+@click.option("--follow", is_flag=True, help="Show each round's prompt as it would be sent now; see above.")
+@options.prompt("With --follow: a prompt in place of the recorded one.")
 @options.locations
 @options.as_json
 @options.quiet
@@ -39,6 +41,8 @@ def replay(
     max_steps: int | None,
     samples: int | None,
     threshold: float | None,
+    follow: bool,
+    prompt: str | None,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -56,19 +60,32 @@ def replay(
     What if a smaller step limit, fewer samples or another threshold had been set? --max-steps, --samples and
     --threshold compute it from the recording, without a further call; nothing is compared then.
 
+    --follow shows what a changed prompt would look like before it is paid for: every round's prompt as it would be
+    sent, and where it differs, with the recorded replies in recorded order. That is no result.
+
     \b
     Examples:
       reactrepro replay hotpotqa 0
+      reactrepro replay hotpotqa 0 --follow --prompt mine.txt
       reactrepro replay pelm 0-9 --run gemma-3-270m
       reactrepro replay --all --quiet
     """
     from ..runs.replay import replay_all
     from ..runs.select import choose
-    from ..runs.what_if import WhatIf
+    from ..runs.what_if import AS_RECORDED, WhatIf
 
     what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
+    if follow:
+        if len(chosen.episodes) != 1 or what_if != AS_RECORDED or wire:
+            raise click.UsageError("--follow shows one episode as it was recorded: name it, and nothing else.")
+        ((of, key),) = chosen.episodes
+        return following.follow(of, key, found, prompt, json_=json_, verbose=verbose)
+    if prompt is not None:
+        raise click.UsageError(
+            "--prompt is for --follow: a recording is replayed with the prompt that it was made with."
+        )
     replayed = options.progress(
         replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
     )

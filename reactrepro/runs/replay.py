@@ -114,14 +114,13 @@ class _Replayed:
         what_if: WhatIf = AS_RECORDED,
     ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
-        self._prompt_name = sources.prompt or cassette.meta.prompt.name
         self.file = shown(run.path(cassette.meta.key))
         self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
         self.method: Method = _known(METHODS.get, run.config.method, run)()
         _known(PROTOCOLS.get, self.settings.protocol, run)
-        self.prompt = prompt_now(run, cassette.meta, sources, prompt)
+        self.prompt = prompt_now(run, cassette.meta, sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
         self.exchange = make(cassette, self._place())
         backend = _known(BACKENDS.get, self.settings.api, run)()
@@ -222,17 +221,17 @@ class _Replayed:
         ]
 
 
-def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources, other: str | None = None) -> Prompt:
-    """Return the prompt that the episode *meta* was recorded with, as it is now; or the one named *other*.
+def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
+    """Return the prompt that the episode *meta* was recorded with, as it is now; or the one named by `Sources.prompt`.
 
     Raises:
         PromptAbsent: it is no longer there.
-        Usage: there is none named *other*.
+        Usage: there is none of the name given.
         Corrupt: its files cannot be read; or the run's task or method is unknown.
     """
     task: Task = _known(TASKS.get, run.config.task.name, run)()
     method: Method = _known(METHODS.get, run.config.method, run)()
-    name = other or meta.prompt.name
+    name = sources.prompt or meta.prompt.name
     try:
         return prompts.load(task.prompt_task, method.prompt, name, roots=sources.prompts)
     except Usage as error:
@@ -250,8 +249,13 @@ def remedy(run: Run, key: str) -> str:
 
 
 def command(run: Run, words: str) -> str:
-    """Return the command that records the episodes *words* ("0-9,12") of *run* again, under the same conditions."""
+    """Return the command that records the episodes *words* ("0-9,12") of *run* again, under the same conditions.
+
+    A run that was recorded knows its conditions: whatever is stale in it is recorded again, and nothing else.
+    """
     config, task = run.config, TASKS.get(run.config.task.name)
+    if config.provenance == "recorded":
+        return shlex.join(["reactrepro", "record", run.task, "--changed", "--method", run.method, "--run", run.name])
     parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
     parts += ["--method", run.method] * (run.method != "react")
     parts += ["--prompt", config.prompt] * (config.prompt != task.prompt)
@@ -259,8 +263,6 @@ def command(run: Run, words: str) -> str:
     parts += ["--profile", config.settings.profile]
     for name, value in overrides(config).items():
         parts += [f"--{name.replace('_', '-')}", str(value)]
-    if config.provenance == "recorded":
-        parts += ["--run", run.name, "--mode", "new_episodes"]
     return shlex.join(parts)
 
 
