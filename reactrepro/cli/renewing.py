@@ -92,9 +92,8 @@ def _run(task: str, given: dict[str, Any], found: Sources) -> Run:
 
     runs = [run for run in found.library.runs(task, given["method"], given["run"]) if not run.name.endswith(CHANGED)]
     if not runs:
-        raise CassetteAbsent(
-            f"no run of {task}/{given['method']} {given['run'] or ''} is at hand: see `reactrepro list`."
-        )
+        named = f" named {given['run']}" if given["run"] else ""
+        raise CassetteAbsent(f"no run of {task}/{given['method']}{named} is at hand: see `reactrepro list`.")
     if len(runs) > 1:
         raise Usage(f"say which run by --run: {', '.join(run.name for run in runs)}.")
     return runs[0]

@@ -83,9 +83,7 @@ def replay(
         ((of, key),) = chosen.episodes
         return following.follow(of, key, found, prompt, json_=json_, verbose=verbose)
     if prompt is not None:
-        raise click.UsageError(
-            "--prompt is for --follow: a recording is replayed with the prompt that it was made with."
-        )
+        raise click.UsageError("--prompt is for --follow: a recording is replayed with the prompt it was made with.")
     replayed = options.progress(
         replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
     )

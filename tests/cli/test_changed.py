@@ -38,7 +38,8 @@ class Project:
         return ["--model", "openai-api/local/a-model", "--data", str(self.lab.data), "--site", SITE]
 
     def changed(self, *more: str) -> tuple[int, str, str]:
-        return self("record", *self.words, "--changed", *more)
+        named = () if "--run" in more else ("--run", "a-model")
+        return self("record", *self.words, "--changed", *named, *more)
 
     def __call__(self, *words: str) -> tuple[int, str, str]:
         code = cli.run(words)
@@ -104,8 +105,7 @@ def test_what_cannot_be_finished_carries_on(project: Project) -> None:
 def test_what_cannot_be_renewed_is_said(project: Project, words: list[str], code: int, says: str) -> None:
     """Before anything is asked."""
     asked = len(project.lab.llm.asked)
-    named = [] if "--run" in words else ["--run", "a-model"]
-    found, out, err = project.changed(*named, *words)
+    found, out, err = project.changed(*words)
     assert (found, out) == (code, "")
     assert says in err
     assert len(project.lab.llm.asked) == asked
