@@ -43,6 +43,8 @@ class Size:
         gates: rounds of checking them.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
+        agents: episodes of an agent that is not ours.
+        threaded, tasks: episodes at once, in threads and under asyncio.
     """
 
     episodes: int = 50
@@ -56,10 +58,26 @@ class Size:
     gates: int = 5
     recorded: int = 10
     recordings: int = 7
+    agents: int = 10
+    threaded: int = 120
+    tasks: int = 60
 
 
 QUICK = Size(
-    episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1, gate=2, gates=1, recorded=2, recordings=1
+    episodes=2,
+    stock=1,
+    wire=1,
+    rounds=1,
+    parts=1,
+    starts=1,
+    times=1,
+    gate=2,
+    gates=1,
+    recorded=2,
+    recordings=1,
+    agents=1,
+    threaded=16,
+    tasks=8,
 )
 
 
@@ -186,6 +204,53 @@ class Bench:
         yield Row(f"{name}, in reverse order, per LLM call", median(found["backwards"]), "ms")
         yield Row(f"{name}, by vcrpy's body matcher", median(found["vcrpy"]), "ms")
 
+    def voting(self) -> Iterator[Row]:
+        """The packaged samples and back-offs."""
+        import voting
+
+        found = voting.packaged()
+        sides = {
+            "samples": lambda: voting.voting(found),
+            "back-offs": lambda: voting.back_offs(found),
+            "parts": lambda: voting.parts(found),
+        }
+        times = in_turns(sides, self._size.parts)
+        yield Row("21 samples of one question, replayed", median(times["samples"]), "ms", Goal(3))
+        cost = ratio(times["back-offs"], times["parts"])
+        yield Row("both back-offs: times the cost of replaying their parts", cost, "times", Goal(1.05, required=True))
+
+    def agents(self) -> Iterator[Row]:
+        """The same calls of an SDK through `http_client` and through `vcr.use_cassette`, files included."""
+        import agents
+
+        made = agents.Agents.record(self.workload, self._folder / "agents", self._size.agents)
+        sides = {
+            "ours": made.ours,
+            "like ours": made.theirs(match_on=agents.LIKE_OURS),
+            "default": made.theirs(),
+        }
+        found = in_turns(sides, self._size.parts)
+        yield Row("http_client + openai.OpenAI(), per LLM call", median(found["ours"]), "ms")
+        yield Row("vcr.use_cassette on method, uri, body, per LLM call", median(found["like ours"]), "ms")
+        times = ratio(found["like ours"], found["ours"])
+        yield Row("http_client: times less than that", times, "times", Goal(2, at_least=True, required=True))
+        yield Row("vcr.use_cassette that compares no body, per LLM call", median(found["default"]), "ms")
+        yield Row(
+            "http_client: times less than this", ratio(found["default"], found["ours"]), "times", Goal(2, at_least=True)
+        )
+
+    def together(self) -> Iterator[Row]:
+        """Many episodes at once, each with a recording of its own: how many hear what was recorded."""
+        import together
+
+        found = together.measured(self._size.threaded, self._size.tasks)
+        for name, became in found.items():
+            many = sum(became.values())
+            note = ", ".join(f"{count} {what}" for what, count in sorted(became.items()))
+            goal = Goal(100, at_least=True, required=True) if name.startswith("http_client") else None
+            share = 100 * became.get("right", 0) / many
+            yield Row(f"{name}, {many} episodes", share, "right", goal, note)
+
     def recording(self) -> Iterator[Row]:
         """Episodes recorded from a server that answers at once: what it takes beyond the bare SDK, per call.
 
@@ -224,7 +289,7 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "gate", "replay", "reader", "miss", "matching", "recording")
+NAMES = ("startup", "gate", "replay", "reader", "miss", "matching", "voting", "agents", "together", "recording")
 """What can be measured, in order: processes first, while this one is still small."""
 
 

@@ -1,4 +1,4 @@
-"""Samples of one question, and back-offs beside their parts: the packaged recordings, from files read anew each time."""
+"""Samples of one question, and back-offs beside their parts: the packaged recordings, files read anew each time."""
 
 from __future__ import annotations
 

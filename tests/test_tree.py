@@ -113,6 +113,7 @@ def test_rooms_import_downwards_only() -> None:
         ("runs/intruder.py", "def f():\n    import vcr", "SDKs, their transports and vcrpy"),
         ("runs/intruder.py", "import click", "click is imported in the command line"),
         ("wiki/intruder.py", "import requests", "requests is imported in wiki/live"),
+        ("data/intruder.py", "import requests", "requests is imported in wiki/live"),
         ("tasks/intruder.py", "import selectolax.parser", "HTML is parsed in wiki/page"),
     ],
 )

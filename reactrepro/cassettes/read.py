@@ -17,7 +17,18 @@ import msgspec
 
 from ..errors import CassetteAbsent, Corrupt, SecretFound
 from .fast import NotCanonical, fast, head
-from .model import EPISODE_FORMAT, RUN_FORMAT, Cassette, EpisodeMeta, Interaction, RunConfig, check_format
+from .model import (
+    EPISODE_FORMAT,
+    EXCHANGE_FORMAT,
+    RUN_FORMAT,
+    Cassette,
+    EpisodeMeta,
+    ExchangeMeta,
+    Exchanges,
+    Interaction,
+    RunConfig,
+    check_format,
+)
 from .model import interactions_sha256 as _sha256
 from .secrets import secret_in_address
 
@@ -79,6 +90,20 @@ def read_cassette(path: Path) -> Cassette:
     return parse_cassette(read_bytes(path, MAX_CASSETTE), path)
 
 
+def read_exchanges(path: Path) -> Exchanges:
+    """Read and check the file of an agent that is not ours.
+
+    Raises:
+        CassetteAbsent: there is none.
+        Corrupt: as `read_cassette`.
+    """
+    block, interactions = _parts(read_bytes(path, MAX_CASSETTE), path)
+    check_format(block.get("format"), EXCHANGE_FORMAT, path)
+    meta = convert(block, ExchangeMeta, path)
+    _check(meta, interactions, path)
+    return Exchanges(meta, interactions, path)
+
+
 def read_run(path: Path) -> RunConfig:
     """Read and check ``run.json``.
 
@@ -113,14 +138,18 @@ def parse_cassette(data: bytes, path: Path | None) -> Cassette:
     Raises:
         Corrupt: see `read_cassette`.
     """
-    try:
-        block, interactions = fast(data)
-    except NotCanonical:
-        block, interactions = _through_yaml(data, path)
+    block, interactions = _parts(data, path)
     check_format(block.get("format"), EPISODE_FORMAT, path)
     meta = convert(block, EpisodeMeta, path)
     _check(meta, interactions, path)
     return Cassette(meta, interactions, path)
+
+
+def _parts(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interaction, ...]]:
+    try:
+        return fast(data)
+    except NotCanonical:
+        return _through_yaml(data, path)
 
 
 def convert(value: Any, form: type[T], path: Path | None) -> T:
@@ -171,7 +200,7 @@ def json_object(data: bytes, path: Path | None) -> dict[str, Any]:
     return value
 
 
-def _check(meta: EpisodeMeta, interactions: tuple[Interaction, ...], path: Path | None) -> None:
+def _check(meta: EpisodeMeta | ExchangeMeta, interactions: tuple[Interaction, ...], path: Path | None) -> None:
     if len(interactions) != meta.interactions.count:
         raise Corrupt(
             f"{path} holds {len(interactions)} interactions where it was saved with {meta.interactions.count}: "

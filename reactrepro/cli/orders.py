@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Interrupted
+from . import options
 
 if TYPE_CHECKING:
     from ..domain import Settings
@@ -42,7 +43,7 @@ def recorded(
 def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources) -> tuple[Order, tuple[Order, ...]]:
     """Return the order, and for a back-off those of its parts."""
     from ..backends.providers import target
-    from ..cassettes.selection import EVERYTHING, words_of
+    from ..cassettes.selection import words_of
     from ..domain import PROFILES
     from ..methods import method_or_back_off
     from ..runs.order import Order
@@ -60,8 +61,9 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
         keyless=given["mode"] == "none",
     )
     asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
-    rows = questions(known, index, found.library, given["data"])
-    typed = index != (EVERYTHING,) and all(row.index is not None for row in rows)
+    pick = options.pick(index, given)
+    rows = questions(known, pick, found.library, given["data"])
+    typed = pick.plain and all(row.index is not None for row in rows)
 
     def order(of: str, settings: Settings, acts: bool) -> Order:
         return Order(
@@ -122,5 +124,5 @@ def studio_of(order: Order, *, given: dict[str, Any], found: Sources, stopped: t
         wiki=wiki,
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
-        prompt_roots=found.prompts,
+        prompt_roots=tuple(found.prompts),
     )

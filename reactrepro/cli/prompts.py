@@ -23,7 +23,7 @@ def prompts() -> None:
 @options.as_json
 def list_(json_: bool) -> int:
     """List every prompt file: name, characters, bytes, SHA-256 of its bytes."""
-    rows = prompt_files.listing()
+    rows = prompt_files.listing(options.layered((), ()).prompts)
     if json_:
         options.echo_json(
             [

@@ -1,4 +1,4 @@
-"""`record`: the only command that talks to servers, and the only one that can cost money."""
+"""`record`: the only command that asks models, and the only one that can cost money."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 
 from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
+from ..runs.picks import NOTHING_ASKED
 from ..runs.roots import shown
 from ..visible import lines
 from . import options, renewing
@@ -28,12 +29,16 @@ MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
+LONG = 80
+"""Characters of a selection beyond which the command that replays it says `all`, which is all that is recorded."""
+
 _DIR = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("task")
 @click.argument("index", nargs=-1)
+@options.picks
 @click.option("--model", metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
@@ -70,8 +75,9 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **given: Any) -> int:
     """Record fresh episodes from live servers.
 
-    INDEX is an index, a range (0-9), several of them, or `all`. What is recorded already stays as it is and costs
-    nothing; an episode that was broken off is carried on where it stopped. docs/recording.md tells it all.
+    INDEX is an index, a range (0-9), several of them, or `all`; or --subset, --ids, --seed or --limit say which
+    questions. What is recorded already stays as it is and costs nothing; an episode that was broken off is carried on
+    where it stopped. docs/recording.md tells it all.
 
     \b
     --model: openai/…, anthropic/…, volcengine/…, deepseek/…, or for any
@@ -93,7 +99,8 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
-      reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
+      reactrepro fetch hotpotqa
+      reactrepro record hotpotqa --subset paper500 --limit 10 \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
       reactrepro record pelm --changed --run gemma-3-270m --base-url http://127.0.0.1:8092/v1
     """
@@ -101,8 +108,9 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
     if given["changed"]:
         return renewing.changed(task, index, given, found, stopped, json_=json_, quiet=quiet)
-    if not index or given["model"] is None or given["keep"]:
-        raise click.UsageError(_missing(index, given))
+    asked = bool(options.pick(index, given))
+    if not asked or given["model"] is None or given["keep"]:
+        raise click.UsageError(_missing(asked, given))
     order, parts = orders(task, index, given, found)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
@@ -124,10 +132,10 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     return exit_code(report.problems)
 
 
-def _missing(index: tuple[str, ...], given: dict[str, Any]) -> str:
+def _missing(asked: bool, given: dict[str, Any]) -> str:
     if given["keep"]:
         return "--keep is for --changed."
-    return "say whom to ask by --model." if index else "say which questions: indexes and ranges (0-9), or 'all'."
+    return "say whom to ask by --model." if asked else f"{NOTHING_ASKED}."
 
 
 def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
@@ -167,7 +175,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
 
 def _replay(report: RecordReport, order: Order) -> str:
     """Return the command that replays what was recorded."""
-    words = ["reactrepro", "replay", report.run.task, order.selection]
+    short = order.selection if len(order.selection) <= LONG else "all"
+    words = ["reactrepro", "replay", report.run.task, short]
     if report.run.method != "react":
         words += ["--method", report.run.method]
     words += ["--run", report.run.name]

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ..runs.renew import Renewal, Renewed
     from ..runs.roots import Sources
 
-_OWN = ("model", "api", "protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples", "prompt", "site")
+_OWN = (
+    *("model", "api", "protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples", "prompt", "site"),
+    *("subset", "ids", "seed", "limit"),
+)
 """Options that are the run's own, and cannot be given otherwise."""
 
 
@@ -74,12 +77,14 @@ def changed(
 
 def _questions(task: Task, given: dict[str, Any], found: Sources) -> dict[str, Question]:
     from ..cassettes.selection import EVERYTHING
+    from ..runs.picks import Pick
     from ..runs.questions import questions
 
     try:
-        return {question.key: question for question in questions(task, [EVERYTHING], found.library, given["data"])}
+        known = questions(task, Pick((EVERYTHING,)), found.library, given["data"])
     except Usage:
         return {}  # none are at hand; that matters only where one is needed
+    return {question.key: question for question in known}
 
 
 def _run(task: str, given: dict[str, Any], found: Sources) -> Run:

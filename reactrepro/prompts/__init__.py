@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from ..domain import Prompt, PromptFile, sha256_text
@@ -22,6 +23,9 @@ from ..errors import Corrupt, Usage
 
 PACKAGED = Path(__file__).parent
 """The root of the prompts that come with the package."""
+
+FETCHED = {("fever", "paper"): ". The paper's own are installed by `reactrepro fetch prompts`"}
+"""(task, name) of prompts that do not come with the package -> how they are had, for messages."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 
@@ -58,26 +62,26 @@ def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Promp
         task: the prompt's task; a task that shares another's exemplars asks for that other one here.
         method: name of the method ("react").
         name: name of the prompt ("paper").
-        roots: directories searched, in order, before the packaged one. The first that holds the method's file gives
-            its instruction too; files of two roots are never mixed.
+        roots: directories searched, in order, before the packaged one, unless that is among them. The first that holds
+            the method's file gives its instruction too; files of two roots are never mixed. Those behind it are not
+            asked for: an iterable may find them at that moment.
 
     Raises:
         Usage: no such prompt; the message lists what is there.
         Corrupt: a file is not UTF-8, or cannot be read.
     """
-    searched = (*map(Path, roots), PACKAGED)
     for part in (task, method, name):
         if not _NAME.match(part):
             raise Usage(
                 f"{part!r} is no name of a prompt: a name has lower-case letters, digits, '-' and '_', "
                 "and begins with a letter or digit"
             )
-    for root in searched:
+    for root in chain(map(Path, roots), (PACKAGED,)):
         stem = str(root.joinpath(task, name, method))
         if os.path.isfile(f"{stem}.txt"):
             parts = tuple((_printed(root, path), path, _bytes(path)) for path in _files(stem))
             return _composed(task, method, name, parts)
-    raise Usage(_unknown(task, method, name, searched))
+    raise Usage(_unknown(task, method, name, (*map(Path, roots), PACKAGED)))
 
 
 def listing(roots: Iterable[Path] = ()) -> tuple[Listed, ...]:
@@ -186,8 +190,9 @@ def _unknown(task: str, method: str, name: str, roots: tuple[Path, ...]) -> str:
     tasks = sorted({key[0] for key in there})
     names = sorted({key[1] for key in there if key[0] == task})
     methods = sorted({key[2] for key in there if key[:2] == (task, name)})
+    remedy = FETCHED.get((task, name), "")
     if not names:
-        return f"no prompts for task {task!r}; there are some for: {', '.join(tasks) or 'none'}"
+        return f"no prompts for task {task!r}; there are some for: {', '.join(tasks) or 'none'}{remedy}"
     if not methods:
-        return f"no prompt named {name!r} for task {task!r}; there are: {', '.join(names)}"
+        return f"no prompt named {name!r} for task {task!r}; there are: {', '.join(names)}{remedy}"
     return f"no prompt {name!r} of method {method!r} for task {task!r}; it has: {', '.join(methods)}"

@@ -23,7 +23,7 @@ from ..statistics import LEVEL, RESAMPLES, SEED, mcnemar_exact, mean, paired_boo
 from .score import Replayed, reason
 from .select import nothing
 
-UNCOMPARED = ("format", "note", "selection", "supersedes")
+UNCOMPARED = ("format", "note", "rules", "selection", "supersedes")
 """Fields of a configuration that say nothing about what was asked of the model."""
 
 
