@@ -29,9 +29,9 @@ def init(
     written to. What comes of it is green at once, offline: `reactrepro check cassettes`, and pytest.
 
     \b
-    Written: prompts/hotpotqa/NAME/ (the paper's prompt, to be edited),
-    cassettes/ and wiki_snapshot/ (the published episode, copied),
-    tests/test_recordings.py, pytest.ini, .gitattributes, NOTICE.md, and with
+    Written: prompts/hotpotqa/NAME/ (the paper's prompt, to be edited) and
+    prompts.lock, cassettes/ and wiki_snapshot/ (the published episode,
+    copied), tests/test_recordings.py, pytest.ini, .gitattributes, NOTICE.md, and with
     --ci .github/workflows/reactrepro.yml or .gitlab-ci.yml.
 
     \b

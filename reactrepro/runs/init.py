@@ -17,6 +17,7 @@ from ..cassettes.model import PromptRef
 from ..cassettes.runs import RUN_FILE, Run
 from ..cassettes.write import cassette_bytes, run_bytes
 from ..errors import DiskError, Usage
+from ..prompts.lock import LOCK_FILE, Locked, to_text
 from ..wiki.entries import find
 from .roots import packaged
 
@@ -133,6 +134,7 @@ def _groups(folder: Path, name: str, ci: str | None, install: str) -> Iterator[_
     own = f"prompts/{TASK}/{name}"
     yield _Group({f"{own}/{file}": data for file, data in texts.items()}, exists=own)
     yield from _recording(folder, name)
+    yield _lock(folder, name)
     fill = {"{name}": name, "{install}": json.dumps(install)}
     yield _Group({"tests/test_recordings.py": _starter("test_recordings.py.txt", fill)})
     yield _settings(folder)
@@ -166,6 +168,24 @@ def _recording(folder: Path, name: str) -> Iterator[_Group]:
             yield _Group(pages, exists=place)
 
 
+def _lock(folder: Path, name: str) -> _Group:
+    """The lock, which holds the project's prompt as agreed to."""
+    prompt = replace(prompts.load(TASK, METHOD, PROMPT), name=name)
+    hint = f"it is there already; `reactrepro accept {TASK}/{name}` adds the prompt"
+    return _Group(
+        {LOCK_FILE: to_text([Locked.of(prompt)]).encode("ascii")},
+        hint="" if _says(folder / LOCK_FILE, f"{TASK}/{name}/{METHOD}") else hint,
+        unless=_another(folder, name, prompt.sha256) or _others(folder, name),
+    )
+
+
+def _others(folder: Path, name: str) -> str:
+    """Return why no lock is made: it would have to hold prompts that nobody has looked at; "" where there are none."""
+    if all((row.task, row.name) == (TASK, name) for row in prompts.only(folder / "prompts")):
+        return ""
+    return "left out: there are other prompts; `reactrepro accept` locks them all"
+
+
 def _another(folder: Path, name: str, sha256: str) -> str:
     """Return why the recording does not fit the prompt that is there already; "" where it does."""
     root = folder / "prompts"
@@ -174,7 +194,7 @@ def _another(folder: Path, name: str, sha256: str) -> str:
     there = prompts.load(TASK, METHOD, name, [root]) if name in prompts.names_in(root, TASK, METHOD) else None
     if there is not None and there.sha256 == sha256:
         return ""
-    return f"left out: prompts/{TASK}/{name} is not the text that it was recorded with. --name gives the copy another"
+    return f"left out: prompts/{TASK}/{name} is not the text of the recording. --name gives the copy another name"
 
 
 def _settings(folder: Path) -> _Group:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from ..cassettes.runs import Run
 from ..errors import ReactReproError
-from ..report.explained import explanation
+from ..report import findings
 from ..report.model import EpisodeReport
 from ..visible import lines
-from .check import check, requested
+from .check import examine
+from .recordings import requested
 from .roots import Sources
 
 
@@ -23,15 +24,18 @@ def verdict(path: Path, sources: Sources, *, verbose: bool = False) -> str:
         verbose: say everything about each problem.
     """
     try:
-        reports = [report for report in check(path, sources) if not report.ok]
+        report = examine(path, sources)
     except ReactReproError as error:
         return _plain(error)
-    return "\n\n".join(explanation(report, verbose=verbose) for report in reports)
+    found = [finding for finding in report.findings if report.weight(finding)]
+    return "\n\n".join(f"{one.kind}: {lines(findings.block(one, verbose=verbose))}" for one in found)
 
 
-def verdict_on(report: EpisodeReport, _sources: Sources, *, verbose: bool = False) -> str:
+def verdict_on(report: EpisodeReport, sources: Sources, *, verbose: bool = False) -> str:
     """Return what is wrong with the replayed episode *report*, in the words of `check`."""
-    return explanation(report, verbose=verbose)
+    path = report.run.path(report.key)
+    found = verdict(path, sources, verbose=verbose) if path.is_file() else ""
+    return found or "\n".join(map(_plain, report.problems))
 
 
 def lacking(run: Run) -> Iterator[tuple[str, str]]:

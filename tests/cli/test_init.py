@@ -74,10 +74,14 @@ def test_a_fresh_project_is_green_and_an_edit_of_its_prompt_is_red(shell: Shell)
     done = shell.run("reactrepro check cassettes")
     assert done.returncode == 1
     assert "prompts/hotpotqa/mine/react.txt" in done.stdout
+    assert "nobody has accepted the change" in done.stdout
     done = shell.run("pytest")
     assert done.returncode == 1
     assert "4 failed" in done.stdout
-    assert "prompts/hotpotqa/mine/react.txt changed since it was recorded" in done.stdout
+    assert "prompts/hotpotqa/mine/react.txt" in done.stdout
+    assert shell.run("reactrepro accept").returncode == 0
+    assert shell.run("reactrepro check cassettes").returncode == 1
+    assert shell.run("reactrepro check cassettes --allow-stale").returncode == 0
 
 
 def test_the_recording_is_the_packaged_one_under_another_prompts_name(command: Command, tmp_path: Path) -> None:

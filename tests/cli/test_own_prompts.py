@@ -58,7 +58,7 @@ def test_a_recording_made_with_a_file_replays_without_that_file(command: Command
 
 
 def test_an_edit_of_ones_own_prompt_is_reported_with_the_command_that_records_anew(command: Command, lab: Lab) -> None:
-    """File, character, and `--prompt` in the command; so a user's prompt is locked like a packaged one."""
+    """The file, and what to do; so a user's prompt is locked like a packaged one."""
     home = lab.root / "prompts" / "hotpotqa" / "mine"
     home.mkdir(parents=True)
     for file in PACKAGED:
@@ -69,8 +69,9 @@ def test_an_edit_of_ones_own_prompt_is_reported_with_the_command_that_records_an
     (home / "react.instruction.txt").write_bytes(text.replace(b"three types: \n", b"three types:\n"))
     code, out, _ = command("check", "cassettes", "--quiet")
     assert code == 1
-    assert "prompts/hotpotqa/mine/react.instruction.txt changed since it was recorded" in out
-    assert "--prompt mine" in out
+    assert "hotpotqa/mine/react is not the prompt that was recorded with" in out
+    assert "Changed: prompts/hotpotqa/mine/react.instruction.txt." in out
+    assert "reactrepro record hotpotqa --changed --run a-model" in out
 
 
 def test_without_the_prompt_nothing_is_asked(command: Command, lab: Lab) -> None:

@@ -298,7 +298,7 @@ def test_committed_recordings_score_as_they_did(tmp_path: Path) -> None:
     """Numbers of the runs that the project ships; their results, written and read, score the same."""
     root = checkout()
     sources = Sources(Library.of([root / "cassettes"]), (root / "wiki_snapshot",))
-    found = replayed(runs_of(sources, "pelm"), sources)
+    found = replayed(runs_of(sources, "pelm", ["react"]), sources)
     report = score("pelm", found)
     rows = {made.run: (made.judged, made.right, made.step_limit, made.reprompts) for made in report.scores}
     assert rows["gemma-3-270m"] == (20, 2, 4, 2)
