@@ -7,12 +7,13 @@ white space and escapes play no part; nothing else is ignored.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..domain import Json
+from ..domain import Json, sha256_text
 
 ENDPOINTS: Final = ("chat/completions", "completions", "messages")
 """Logical endpoints, the longer first: the tail of a path under any provider's prefix."""
@@ -70,6 +71,20 @@ def same(a: Json, b: Json) -> bool:
     if kind is list:
         return type(b) is list and len(a) == len(b) and all(map(same, a, b))
     return type(b) in (int, float) and bool(a == b)
+
+
+def body_sha256(body: Json) -> str:
+    """Return the SHA-256 (hex) of the canonical JSON of *body*: bodies that are the `same` have the same one."""
+    return sha256_text(json.dumps(_plain(body), sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+
+
+def _plain(value: Json) -> Json:
+    """Return *value* with whole numbers as integers."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def differences(recorded: Json, sent: Json, path: str = "$") -> Iterator[Difference]:

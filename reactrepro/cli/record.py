@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import threading
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,6 +129,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
     states = ("recorded", "kept", "failed", "busy", "absent")
     counts = {state: sum(episode.state == state for episode in report.episodes) for state in states}
     parts = [f"{count} {state}" for state, count in counts.items() if count]
+    if ends := Counter(episode.ended for episode in report.episodes if episode.ended in _UNJUDGED):
+        parts.append("not judged: " + ", ".join(f"{n} {str(end).replace('_', ' ')}" for end, n in sorted(ends.items())))
     if report.remaining:
         some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
         parts.append(f"{len(report.remaining)} remain ({some})")
@@ -146,6 +149,9 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
         click.echo("The same command carries on; what is recorded is not asked again.")
     if counts["recorded"] or counts["kept"]:
         click.echo(f"Replay it with: {_replay(report, order)}")
+
+
+_UNJUDGED = ("filtered", "refused", "context_exceeded")
 
 
 def _replay(report: RecordReport, order: Order) -> str:
@@ -171,6 +177,7 @@ def _data(report: RecordReport) -> dict[str, Any]:
                 "key": episode.key,
                 "state": episode.state,
                 "calls": episode.calls,
+                "ended": episode.ended,
                 "problem": str(episode.problem) if episode.problem else None,
             }
             for episode in report.episodes

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..cassettes.runs import Run
-from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
+from ..domain import Outcome, Prompt, Question, Score, Sent, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
 
 CLASSES = (
@@ -35,6 +35,7 @@ class EpisodeReport:
         trajectory, score: None where the replay did not get that far.
         expected: the recorded outcome.
         turns: the calls made, the failed one last.
+        sent: how the calls were put, where that is not as asked.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
         parts: the reports of the parts that a composed episode needed.
@@ -49,6 +50,7 @@ class EpisodeReport:
     score: Score | None = None
     expected: Outcome | None = None
     turns: tuple[Turn, ...] = ()
+    sent: Sent = Sent()
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
     parts: tuple[EpisodeReport, ...] = ()
