@@ -14,7 +14,6 @@ from . import sent as sent_words
 from . import text
 from .model import EpisodeReport
 
-
 JUDGED = frozenset({"finish", "step_limit", "no_answer"})
 """How judged episodes end (`domain.Ended`)."""
 

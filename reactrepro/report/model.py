@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..cassettes.runs import Run
 from ..domain import Outcome, Prompt, Question, Score, Sent, Trajectory, Turn
@@ -50,7 +50,7 @@ class EpisodeReport:
     score: Score | None = None
     expected: Outcome | None = None
     turns: tuple[Turn, ...] = ()
-    sent: Sent = Sent()
+    sent: Sent = field(default_factory=Sent)
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
     parts: tuple[EpisodeReport, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -376,25 +377,34 @@ def test_a_context_that_holds_not_even_the_first_prompt_stops_everything(lab: La
     assert "Not even the first prompt fits" in str(report.stopped)
 
 
-def test_samples_of_a_filtered_question_are_not_asked_for_one_by_one(lab: Lab) -> None:
-    """The prompt is the same: one refusal is all of theirs."""
+@pytest.mark.parametrize(
+    ("said", "answer", "ended"), [([], None, "filtered"), ([Say(" x\nAnswer: bay")], "bay", "finish")]
+)
+def test_samples_of_a_filtered_question_are_not_asked_for_one_by_one(
+    lab: Lab, said: list[Say], answer: str | None, ended: str
+) -> None:
+    """The prompt is the same: one refusal is all of theirs. What came before it votes."""
     lab.llm.minds = {}
-    lab.llm.script = [Say(), Say(AZURE, 400)]
+    lab.llm.script = [*said, Say(AZURE, 400)]
     order = lab.order("1", method="cot_sc", api="messages", site=None)
     wanted = replace(order.settings, samples=5)
     report = lab.record("1", method="cot_sc", api="messages", site=None, settings=wanted)
-    assert (report.problems, len(lab.llm.asked)) == ([], 2)
+    assert (report.problems, len(lab.llm.asked)) == ([], 1 + len(said))
     (found,) = replays(lab, report.run, "1")
     assert found.trajectory is not None
-    assert len(found.trajectory.samples) == 5
-    assert found.trajectory.ended == "filtered"
+    assert [sample.answer for sample in found.trajectory.samples] == [*(["bay"] * len(said)), *[None] * (5 - len(said))]
+    assert (found.trajectory.answer, found.trajectory.ended) == (answer, ended)
 
 
 @pytest.mark.case("B32")
 @pytest.mark.parametrize(
     ("content", "reason", "ended"),
-    [([], "refusal", "refused"), ([], "end_turn", "step_limit"), ([{"type": "thinking", "thinking": "hm"}], "end_turn", "step_limit")],
-)  # fmt: skip
+    [
+        ([], "refusal", "refused"),
+        ([], "end_turn", "step_limit"),
+        ([{"type": "thinking", "thinking": "hm"}], "end_turn", "step_limit"),
+    ],
+)
 def test_anthropic_without_text_is_recorded_and_not_tried_again(
     lab: Lab, content: list[Any], reason: str, ended: str
 ) -> None:
@@ -410,8 +420,13 @@ def test_anthropic_without_text_is_recorded_and_not_tried_again(
 
 @pytest.mark.parametrize(
     "content",
-    [None, [{"type": "text", "text": " I know.\nAction 1: "}, {"type": "text", "text": "Finish[x]"}], ["a", 7, None], 7],
-)  # fmt: skip
+    [
+        None,
+        [{"type": "text", "text": " I know.\nAction 1: "}, {"type": "text", "text": "Finish[x]"}],
+        ["a", 7, None],
+        7,
+    ],
+)
 def test_odd_content_without_usage_is_recorded_as_it_came(lab: Lab, content: Any) -> None:
     """Null, a list, no text at all; and no `usage`: unknown is not zero."""
     choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
@@ -486,21 +501,10 @@ def test_the_command_says_what_came_of_it(lab: Lab) -> None:
     assert "3 recorded, 1 remain (3)" in done.stdout
     lab.llm.minds = {**MINDS, next(iter(MINDS)): (Say(AZURE, 400),)}
     done = lab.command("0-1", "--run", "filtered")
-    assert (done.returncode, "2 recorded, not judged: 1 filtered" in done.stdout) == (0, True), done.stdout
-    words = [
-        "replay",
-        "hotpotqa",
-        "0-1",
-        "--run",
-        "filtered",
-        "--cassettes",
-        "cassettes",
-        "--wiki-snapshot",
-        "wiki_snapshot",
-    ]
-    import sys
-
-    done = lab.run_words([sys.executable, "-m", "reactrepro", *words])
+    assert (done.returncode, "2 recorded, not judged: 1 filtered" in done.stdout) == (0, True), (
+        done.stdout + done.stderr
+    )
+    done = lab.run_words([sys.executable, "-m", "reactrepro", "replay", "hotpotqa", "0-1", "--run", "filtered"])
     assert (done.returncode, "not judged: 1 filtered" in done.stdout) == (0, True), done.stdout
     assert GOLD[1] in done.stdout
     data = json.loads(lab.command("0-1", "--run", "filtered", "--json").stdout)
