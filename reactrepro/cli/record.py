@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DiskError, Interrupted, exit_code
+from ..report import sent as sent_words
 from ..report import text
 from ..runs.roots import shown
 from ..visible import lines
@@ -137,6 +138,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
     if quiet:
         return
+    if words := sent_words.in_words(report.sent, order.settings.temperature):
+        click.echo(f"The server does not take all that was asked: {words}.")
     for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
         if (part := report.run.part_path(key)).exists():
             click.echo(

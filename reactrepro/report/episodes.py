@@ -54,7 +54,7 @@ def run_line(run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str
     line += "".join(
         f"\n  {words} ({text.counted(count, 'episode')})" for words, count in sorted(found.items()) if words
     )
-    cut = sum(sent_words.cut(episode.turns) for episode in episodes if episode.sent.stop == "emulated")
+    cut = sum(sent_words.cut(episode.turns) for episode in episodes if sent_words.is_cut_here(episode.sent))
     return line + (f"; {text.counted(cut, 'character')} cut here" if cut else "")
 
 
@@ -81,8 +81,9 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
             ("format flags", format_flags([episode]) or "none"),
             ("ended", trajectory.ended.replace("_", " ")),
         ]
-    if put := sent_words.episode(episode.sent, episode.turns, config.settings.temperature):
-        rows.append(("sent", put))
+    for part in episode.parts or (episode,):
+        if put := sent_words.episode(part.sent, part.turns, part.run.config.settings.temperature):
+            rows.append(("sent" if part is episode else f"sent ({part.run.method})", put))
     if episode.prompt is not None:
         name = f"{episode.prompt.name}, {len(episode.prompt.text)} characters, sha256 {episode.prompt.sha256[:12]}"
         rows.append(("prompt", name))

@@ -16,7 +16,7 @@ from typing import Literal
 from ..cassettes.locks import clear, episode_lock, locked
 from ..cassettes.runs import Run
 from ..cassettes.write import json_bytes, replace_file
-from ..domain import Ended, Question
+from ..domain import Ended, Question, Sent
 from ..errors import CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
 from .early import FirstEpisodes
 from .episode import EpisodeRecording, Studio
@@ -59,6 +59,7 @@ class RecordReport:
         remaining: keys that are not done, in order: not tried, broken off, or what stopped everything.
         calls: replies that came now, in all.
         stopped: why it stopped early; None where it came to its end.
+        sent: how the server wants to be asked, as far as that was found out now.
     """
 
     run: Run
@@ -66,6 +67,7 @@ class RecordReport:
     remaining: list[str] = field(default_factory=list)
     calls: int = 0
     stopped: ReactReproError | None = None
+    sent: Sent = field(default_factory=Sent)
 
     @property
     def problems(self) -> list[ReactReproError]:
@@ -136,6 +138,7 @@ def record(
         raise bug
     if stopped.is_set() and report.stopped is None:
         report.stopped = crew.cause or Interrupted("stopped on request.")
+    report.sent = studio.terms.sent
     _look_again(order, report)
     settled = {episode.key for episode in report.episodes}
     report.remaining = [question.key for question in order.questions if question.key not in settled]

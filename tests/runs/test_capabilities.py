@@ -22,7 +22,8 @@ from reactrepro.runs.record import RecordReport
 from reactrepro.sent import Later
 
 from ..lab import CALLS, GOLD, MINDS, Lab, lab
-from ..llm_server import ON, Say, Takes, error
+from ..llm_server import ON, Asked, Say, Takes, error
+from .test_samples import LIMIT, Server, numbers
 
 __all__ = ["lab"]
 
@@ -223,6 +224,30 @@ def test_a_server_that_changes_its_mind_is_recorded_as_it_was_asked(
 
 
 _numbers = itertools.count()
+
+
+@pytest.mark.case("B53", "B02")
+@pytest.mark.parametrize(
+    "refused", [{}, {"stop": False}, {"temperature": False}, {"stop": False, "temperature": False}]
+)
+def test_samples_are_asked_for_however_that_goes(lab: Lab, refused: dict[str, bool]) -> None:
+    """`n` is refused last, after what else there is: nothing is probed twice, and all samples are distinct."""
+    server, probes = Server(lab, most=4, refuses=LIMIT), len(refused)
+    answer = server.answer
+    lab.llm.answer = lambda asked: _noted(lab, asked, Takes(**refused)) or answer(asked)  # type: ignore[method-assign]
+    wanted = replace(lab.order("1", method="cot_sc", site=None).settings, samples=9)
+    report = lab.record("1", method="cot_sc", site=None, settings=wanted)
+    assert report.problems == []
+    assert server.sizes == [9] * probes + [9, 4, 4, 1]
+    assert sent(report.run, "1").samples_per_call == (4, 4, 1)
+    for wire in (False, True):
+        assert numbers(lab, report.run, wire=wire) == list(range(9))
+
+
+def _noted(lab: Lab, asked: Asked, takes: Takes) -> Say | None:
+    if refused := takes.refusal(asked.body):
+        lab.llm.asked.append(asked)
+    return refused
 
 
 def test_a_parameter_that_is_refused_for_good_is_an_end(lab: Lab) -> None:
@@ -499,11 +524,13 @@ def test_the_command_says_what_came_of_it(lab: Lab) -> None:
     assert done.returncode == 4
     assert "Raise --max-tokens" in done.stderr
     assert "3 recorded, 1 remain (3)" in done.stdout
+    lab.llm.takes = Takes(temperature=False)
     lab.llm.minds = {**MINDS, next(iter(MINDS)): (Say(AZURE, 400),)}
     done = lab.command("0-1", "--run", "filtered")
     assert (done.returncode, "2 recorded, not judged: 1 filtered" in done.stdout) == (0, True), (
         done.stdout + done.stderr
     )
+    assert "temperature 0 refused and not sent, so decoding was not greedy." in done.stdout
     done = lab.run_words([sys.executable, "-m", "reactrepro", "replay", "hotpotqa", "0-1", "--run", "filtered"])
     assert (done.returncode, "not judged: 1 filtered" in done.stdout) == (0, True), done.stdout
     assert GOLD[1] in done.stdout
