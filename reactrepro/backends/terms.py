@@ -35,23 +35,23 @@ class Approach:
         """Put the call otherwise, after *parameter* with *value* was refused.
 
         Returns:
-            Whether there is another way; there is none a second time for the same parameter, so that a call is put in
-            a handful of ways at most.
+            Whether there is another way. There is none a second time for the same parameter, nor for one that was not
+            sent, so that a call is put in a handful of ways at most.
         """
         if parameter in self._refused:
             return False
-        if parameter in {"stop", "stop_sequences"}:
+        if parameter in {"stop", "stop_sequences"} and self.sent.stop != "emulated":
             blank = isinstance(value, list) and any(not str(text).strip() for text in value)
             if blank and self.sent.stop == "native":
                 self.sent = replace(self.sent, stop="visible")  # the other stop strings may be welcome
                 return True
             self.sent = replace(self.sent, stop="emulated")
-        elif parameter in TOKEN_LIMITS:
+        elif parameter in TOKEN_LIMITS and parameter == self.sent.token_limit:
             other = TOKEN_LIMITS[parameter == TOKEN_LIMITS[0]]
             if other in self._refused:
                 return False
             self.sent = replace(self.sent, token_limit=other)
-        elif parameter == "temperature":
+        elif parameter == "temperature" and parameter not in self.sent.omitted:
             self.sent = replace(self.sent, omitted=(*self.sent.omitted, parameter))
         else:
             return False
