@@ -47,6 +47,7 @@ class LiveModel:
         patience, key_hint: as above.
         scrubber: decides what may be written.
         answered: some call was answered with a reply.
+        too_long: how many first prompts of episodes were too long, before any reply came.
         breaker: notices that there is no server anymore.
 
     Raises:
@@ -71,6 +72,7 @@ class LiveModel:
         self.patience, self.key_hint = patience, key_hint
         self.scrubber = Scrubber([key, *secrets])
         self.answered = False
+        self.too_long = 0
         self.breaker = Breaker()
         reached = inner or _network(base_url, None if direct else _proxy(base_url))
         transport: Any = Transport(httpx2, inner=reached, longest=patience.timeout)
@@ -227,14 +229,16 @@ class Live:
         raise self._of_episode(found) if isinstance(found, Unanswered) else found
 
     def _of_episode(self, found: Unanswered) -> InfraError:
-        """Return *found*; or, where the first prompt of all is too long already, what stops everything."""
+        """Return *found*; or, where the first prompts of all are too long already, a problem of the settings."""
         if found.finish == "content_filter" or self._model.answered or self._recorder.interactions:
             return found
+        self._model.too_long += 1
         message = (
-            f"{found}\n  Not even the first prompt fits. Ask a model, or start the server, with a larger context; or "
-            "lower --max-tokens."
+            f"{found}\n  No prompt fitted so far. Ask a model, or start the server, with a larger context; or lower "
+            "--max-tokens."
         )
-        return ProviderError(message, status=found.status, code=found.code, fatal=True)
+        fatal = self._model.too_long >= MANY
+        return ProviderError(message, status=found.status, code=found.code, fatal=fatal)
 
     def _broken(self, error: Exception, failures: int) -> None:
         cause = _innermost(error)

@@ -394,12 +394,15 @@ def test_an_episode_that_is_filtered_at_once_has_no_exchange(lab: Lab) -> None:
         assert (problem.exit_code, problem.kind) == (1, "request changed")
 
 
-def test_a_context_that_holds_not_even_the_first_prompt_stops_everything(lab: Lab) -> None:
-    """A server that was started with too small a context would else spoil every episode."""
+def test_a_context_that_holds_no_prompt_at_all_stops_everything(lab: Lab) -> None:
+    """A server that was started with too small a context would else spoil every episode; three are enough to tell."""
     lab.llm.minds = {question: (Say(TOO_LONG, 400),) for question in MINDS}
     report = lab.record()
-    assert (len(lab.llm.asked), report.episodes) == (1, [])
-    assert "Not even the first prompt fits" in str(report.stopped)
+    assert (len(lab.llm.asked), [episode.state for episode in report.episodes]) == (3, ["failed"] * 2)
+    assert "with a larger context" in str(report.stopped)
+    lab.llm.minds = {**MINDS, next(iter(MINDS)): (Say(TOO_LONG, 400),)}
+    report = lab.record()
+    assert [episode.state for episode in report.episodes] == ["failed", "recorded", "recorded", "recorded"]
 
 
 @pytest.mark.parametrize(
