@@ -9,7 +9,8 @@ of those values or reports on the result.
 * An `Environment` answers actions with observations.
 * A `Method` is a loop over the other four, without I/O.
 
-Values are frozen once made. Only the standard library is imported here, and nothing of reactrepro but `errors`.
+Values are frozen once made. Only the standard library is imported here, and nothing of reactrepro but `errors` and
+`sent` (how requests are put where that is not as asked).
 Names are the field's own words (Yao et al. 2022, "ReAct: Synergizing Reasoning and Acting in Language Models").
 """
 
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from .errors import Usage
+from .sent import Sent as Sent  # noqa: PLC0414 - a value of the design like the others
 
 Json: TypeAlias = Any
 """A parsed JSON value: None, bool, int, float, str, list or dict with str keys."""
@@ -167,23 +169,6 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
 
 
 # --- one LLM call ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What the wire got where it differs from what was asked. Replay builds its requests from it.
-
-    Attributes:
-        stop: ``native`` (the stop strings were sent) or ``emulated`` (the server refuses them; replies are cut here).
-        token_limit: the name under which the token limit was sent.
-        omitted: settings that the server refused and that were therefore left out ("temperature").
-        samples_per_call: how many samples each call asked for, in order, where more than one was wanted.
-    """
-
-    stop: Literal["native", "emulated"] = "native"
-    token_limit: str = "max_tokens"  # noqa: S105 - a parameter name
-    omitted: tuple[str, ...] = ()
-    samples_per_call: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,26 @@ class ParameterRefused(InfraError):
         self.parameter, self.limit, self.status, self.code = parameter, limit, status, code
 
 
+class Unanswered(InfraError):
+    """A provider that gives no reply to this very request, now and whenever it is asked: an outcome of the episode.
+
+    Attributes:
+        finish: the finish reason that a reply would have in its stead: "content_filter", or
+            "model_context_window_exceeded".
+        status, code: what it answered, and its own word for it.
+    """
+
+    def __init__(self, message: str, finish: str, *, status: int | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.finish, self.status, self.code = finish, status, code
+
+
+class OutOfTokens(InfraError):
+    """Every reply of the first episodes was cut by the token limit, and none held an answer."""
+
+    kind = "token limit"
+
+
 class DiskError(ReactReproError):
     """A file could not be written (exit code 4): the disk is full or not writable. What was recorded is intact."""
 

@@ -15,6 +15,10 @@ from typing import Any
 STEP = re.compile(r"Thought (\d+):")
 
 
+ON = "\nObservation {}: It is so.\nThought 9: Then I know.\nAction 9: Finish[invented]"
+"""What a model writes that nobody stops."""
+
+
 @dataclass(frozen=True)
 class Say:
     """One answer.
@@ -59,6 +63,47 @@ class Asked:
     prompt: str
 
 
+@dataclass(frozen=True)
+class Takes:
+    """What a server takes; the rest it answers with a 400, in the words of real ones.
+
+    Attributes:
+        stop, blank_stop: stop strings; those of white space.
+        token_limits: names of the token limit.
+        temperature: any temperature; else the default alone.
+        since: so many requests it takes whatever they hold.
+        worded: by the message alone, without the field `param`.
+    """
+
+    stop: bool = True
+    blank_stop: bool = True
+    token_limits: Sequence[str] = ("max_tokens", "max_completion_tokens")
+    temperature: bool = True
+    since: int = 0
+    worded: bool = False
+
+    def refusal(self, body: Mapping[str, Any]) -> Say | None:
+        """Return the answer to *body*, where it is a refusal."""
+        stops = body.get("stop", body.get("stop_sequences", ()))
+        name = "stop" if "stop" in body else "stop_sequences"
+        if stops and not self.stop:
+            return self._no(name, f"Unsupported parameter: '{name}' is not supported with this model.")
+        if not self.blank_stop and any(not text.strip() for text in stops):
+            return self._no(name, f"{name}: each stop sequence must contain non-whitespace")
+        for limit in ("max_tokens", "max_completion_tokens"):
+            if limit in body and limit not in self.token_limits:
+                other = "max_completion_tokens" if limit == "max_tokens" else "max_tokens"
+                return self._no(limit, f"Unsupported parameter: '{limit}' is not supported. Use '{other}' instead.")
+        if "temperature" in body and not self.temperature:
+            what = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is"
+            return self._no("temperature", f"{what} supported.", "unsupported_value")
+        return None
+
+    def _no(self, parameter: str, message: str, code: str = "unsupported_parameter") -> Say:
+        said = {"message": message, "type": "invalid_request_error"}
+        return Say({"error": said if self.worded else {**said, "param": parameter, "code": code}}, 400)
+
+
 def wrapped(path: str, text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
     """What each of the three APIs sends, members included that no recording may keep."""
     tokens = len(text.split())
@@ -98,6 +143,8 @@ class FakeLlm:
         minds: question -> what the model says at its steps, the first one first. What stands behind "||" is said to a
             reprompt.
         script: answers that come before what the minds say, each once, in order.
+        takes: what it refuses before it thinks.
+        runs_on: without a stop string it writes on, an observation of its own and a further step.
         before: called with every request before it is answered.
         delay: seconds before every answer.
         extra, headers: members and headers of every answer.
@@ -107,6 +154,8 @@ class FakeLlm:
     asked: list[Asked] = field(default_factory=list)
     minds: dict[str, Sequence[str | Say]] = field(default_factory=dict)
     script: list[Say] = field(default_factory=list)
+    takes: Takes = field(default_factory=Takes)
+    runs_on: bool = False
     before: Callable[[Asked], None] = lambda _: None
     delay: float = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -125,9 +174,11 @@ class FakeLlm:
         except BaseException as problem:
             self.problems.append(problem)
             return Say(status=500)
-        return scripted or self._thought(asked.prompt)
+        refused = self.takes.refusal(asked.body) if len(self.asked) > self.takes.since else None
+        return scripted or refused or self._thought(asked)
 
-    def _thought(self, prompt: str) -> Say:
+    def _thought(self, asked: Asked) -> Say:
+        prompt = asked.prompt
         question = prompt.rpartition("Question: ")[2].partition("\n")[0]
         if question not in self.minds:
             return Say()
@@ -137,7 +188,9 @@ class FakeLlm:
         if isinstance(chosen, Say):
             return chosen
         first, _, second = chosen.partition("||")
-        return Say(second if prompt.endswith(f"Action {step}:") else first)
+        text = second if prompt.endswith(f"Action {step}:") else first
+        stopped = asked.body.keys() & {"stop", "stop_sequences"}
+        return Say(text if stopped or not self.runs_on else text + ON.format(step))
 
 
 class Handler(BaseHTTPRequestHandler):

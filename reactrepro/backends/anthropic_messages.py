@@ -26,12 +26,12 @@ class AnthropicMessages:
         return {
             "model": ask.model,
             "messages": [{"role": "user", "content": prompt}],
-            **shape.common(ask, stop, "stop_sequences", self.unsent(stop, ask)),
+            **shape.common(ask, stop, "stop_sequences", self.unsent(stop, ask), "max_tokens"),
         }
 
     def unsent(self, stop: Sequence[str], ask: Ask) -> tuple[str, ...]:
-        """Return the stop strings that are left out: those of nothing but white space."""
-        return shape.unsent(stop, ask, blank_refused=True)
+        """Return the stop strings that are left out: those of nothing but white space. It has no limit of four."""
+        return shape.unsent(stop, ask, blank_refused=True, most=None)
 
     def completion(self, response: Json) -> Completion:
         """Read a response: text blocks by type, thinking apart, a refusal as its own finish.

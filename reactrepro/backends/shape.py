@@ -14,20 +14,37 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
-def unsent(stop: Sequence[str], ask: Ask, *, blank_refused: bool = False) -> tuple[str, ...]:
-    """Return the stop strings that are not sent: all where stop is emulated; blank ones where the API refuses them."""
-    return tuple(text for text in stop if ask.sent.stop == "emulated" or (blank_refused and not text.strip()))
+MOST_STOPS = 4
+"""Stop strings that OpenAI's two APIs take in one request (API reference, `stop`: "Up to 4 sequences")."""
 
 
-def common(ask: Ask, stop: Sequence[str], stop_name: str, left_out: Sequence[str]) -> dict[str, Any]:
+def unsent(
+    stop: Sequence[str], ask: Ask, *, blank_refused: bool = False, most: int | None = MOST_STOPS
+) -> tuple[str, ...]:
+    """Return the stop strings that are not sent; the local cut applies them all the same.
+
+    All of them where stop is emulated; else empty ones, those of nothing but white space where the API or the server
+    refuses them, and those beyond the *most* that the API takes, in order.
+    """
+    blank_refused = blank_refused or ask.sent.stop == "visible"
+    sent = [text for text in dict.fromkeys(stop) if text and (text.strip() or not blank_refused)][:most]
+    if ask.sent.stop == "emulated":
+        sent = []
+    return tuple(text for text in stop if text not in sent)
+
+
+def common(
+    ask: Ask, stop: Sequence[str], stop_name: str, left_out: Sequence[str], limit_name: str | None = None
+) -> dict[str, Any]:
     """Return the sampling part of a body: stop strings, token limit, temperature, as far as they are sent.
 
-    `n` stands in it where more than one reply is wanted.
+    `n` stands in it where more than one reply is wanted. *limit_name* is that of an API that knows one name only for
+    the token limit.
     """
     body: dict[str, Any] = {}
-    if sent := [text for text in stop if text not in left_out]:
+    if sent := [text for text in dict.fromkeys(stop) if text not in left_out]:
         body[stop_name] = sent
-    body[ask.sent.token_limit] = ask.max_tokens
+    body[limit_name or ask.sent.token_limit] = ask.max_tokens
     if "temperature" not in ask.sent.omitted:
         body["temperature"] = ask.temperature
     if ask.samples > 1:

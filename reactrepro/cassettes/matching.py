@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..domain import Json
+from ..domain import Json, sha256_text
 
 ENDPOINTS: Final = ("chat/completions", "completions", "messages", "responses", "embeddings")
 """Logical endpoints, the longer first: the tail of a path under any provider's prefix."""
@@ -103,6 +103,20 @@ def _finite(text: str) -> int | float:
 
 _decode = msgspec.json.Decoder(float_hook=_finite).decode
 _encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def body_sha256(body: Json) -> str:
+    """Return the SHA-256 (hex) of the canonical JSON of *body*: bodies that are the `same` have the same one."""
+    return sha256_text(json.dumps(_plain(body), sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+
+
+def _plain(value: Json) -> Json:
+    """Return *value* with whole numbers as integers."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def differences(recorded: Json, sent: Json, path: str = "$") -> Iterator[Difference]:

@@ -114,6 +114,24 @@ class InteractionsRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredRef:
+    """A call that the provider answered with no reply, now and whenever it is made; nothing of that answer is kept.
+
+    Attributes:
+        call: 1-based number of the call among all of the episode.
+        request_sha256: hash of the request's body (`matching.body_sha256`).
+        finish: the finish reason that stands in the reply's stead.
+        status, code: what the provider answered, and its own word for it, or None.
+    """
+
+    call: int
+    request_sha256: str
+    finish: Literal["content_filter", "model_context_window_exceeded"]
+    status: int | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeMeta:
     """The top-level key ``reactrepro`` of an episode's file.
 
@@ -128,6 +146,7 @@ class EpisodeMeta:
         model_returned, system_fingerprint: as the provider answered, or None.
         host: host that answered, or None.
         sent: what the wire got where it differs from what was asked.
+        unanswered: the calls that the provider refused to answer; they have no interaction.
         samples: numbers of the self-consistency samples in this file, in order; empty for one greedy episode.
         pages: every page read, pinned.
         tape: the observation tape beside it, if there is one.
@@ -152,6 +171,7 @@ class EpisodeMeta:
     system_fingerprint: str | None = None
     host: str | None = None
     sent: domain.Sent = field(default_factory=domain.Sent)
+    unanswered: tuple[UnansweredRef, ...] = ()
     samples: tuple[int, ...] = ()
     pages: tuple[domain.Pin, ...] = ()
     tape: TapeRef | None = None
@@ -290,6 +310,8 @@ def plain(form: Any) -> Any:
     _drop(settings, {"samples": 1})
     _drop(data.get("outcome"), {"more": {}, "samples": []})
     _drop(data if isinstance(form, RunConfig) else None, {"rules": []})
+    _drop(data if isinstance(form, EpisodeMeta) else None, {"unanswered": []})
+    _drop(data.get("sent"), {"later": []})
     return data
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import threading
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DiskError, Interrupted, exit_code
+from ..report import sent as sent_words
 from ..report import text
 from ..runs.picks import NOTHING_ASKED
 from ..runs.roots import shown
@@ -153,12 +155,16 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
     states = ("recorded", "kept", "failed", "busy", "absent")
     counts = {state: sum(episode.state == state for episode in report.episodes) for state in states}
     parts = [f"{count} {state}" for state, count in counts.items() if count]
+    if ends := Counter(episode.ended for episode in report.episodes if episode.ended in _UNJUDGED):
+        parts.append("not judged: " + ", ".join(f"{n} {str(end).replace('_', ' ')}" for end, n in sorted(ends.items())))
     if report.remaining:
         some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
         parts.append(f"{len(report.remaining)} remain ({some})")
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
     if quiet:
         return
+    if words := sent_words.in_words(report.sent, order.settings.temperature):
+        click.echo(f"The server does not take all that was asked: {words}.")
     for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
         if (part := report.run.part_path(key)).exists():
             click.echo(
@@ -171,6 +177,9 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
         click.echo("The same command carries on; what is recorded is not asked again.")
     if counts["recorded"] or counts["kept"]:
         click.echo(f"Replay it with: {_replay(report, order)}")
+
+
+_UNJUDGED = ("filtered", "refused", "context_exceeded")
 
 
 def _replay(report: RecordReport, order: Order) -> str:
@@ -197,6 +206,7 @@ def _data(report: RecordReport) -> dict[str, Any]:
                 "key": episode.key,
                 "state": episode.state,
                 "calls": episode.calls,
+                "ended": episode.ended,
                 "problem": str(episode.problem) if episode.problem else None,
             }
             for episode in report.episodes

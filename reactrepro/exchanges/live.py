@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..cassettes.matching import endpoint, same
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette
+from ..cassettes.model import Cassette, UnansweredRef
 from ..domain import Call, Json
-from ..errors import Corrupt, InfraError, Interrupted, Usage
-from .recorded import miss, parsed, refuse_error
+from ..errors import Corrupt, InfraError, Interrupted, Unanswered, Usage
+from .recorded import Refusals, miss, parsed, refuse_error
 from .recorder import Recorder
-from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal
+from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal, unanswered
 from .retries import MANY, Breaker, Patience, is_retryable
 from .scrub import Scrubber
 from .sdks import Method, method
@@ -47,6 +47,7 @@ class LiveModel:
         patience, key_hint: as above.
         scrubber: decides what may be written.
         answered: some call was answered with a reply.
+        too_long: how many first prompts of episodes were too long, before any reply came.
         breaker: notices that there is no server anymore.
 
     Raises:
@@ -71,6 +72,7 @@ class LiveModel:
         self.patience, self.key_hint = patience, key_hint
         self.scrubber = Scrubber([key, *secrets])
         self.answered = False
+        self.too_long = 0
         self.breaker = Breaker()
         reached = inner or _network(base_url, None if direct else _proxy(base_url))
         transport: Any = Transport(httpx2, inner=reached, longest=patience.timeout)
@@ -96,6 +98,7 @@ class Live:
         model: whom to ask.
         recorder: keeps the replies.
         place: where this recording stands, for messages.
+        refused: calls that the provider refused to answer in an earlier attempt.
         extend: what to do when a call is not the one that was recorded at its place: drop the recorded rest and ask
             (True), or fail (False).
         stopped: set when the user wants an end; no further call is made then, and no wait is waited out.
@@ -111,6 +114,7 @@ class Live:
         recorder: Recorder,
         place: Place,
         *,
+        refused: Sequence[UnansweredRef] = (),
         extend: bool = False,
         stopped: threading.Event | None = None,
         before: Callable[[], None] = lambda: None,
@@ -120,7 +124,13 @@ class Live:
         self._stopped = stopped or threading.Event()
         self._before = before
         self._earlier = len(recorder.interactions)
+        self._refusals = Refusals(refused)
         self.replayed = 0
+
+    @property
+    def unanswered(self) -> tuple[UnansweredRef, ...]:
+        """The calls that the provider refused to answer, then and now."""
+        return tuple(self._refusals.raised)
 
     def send(self, call: Call) -> Json:
         """Return the response to *call*.
@@ -128,11 +138,22 @@ class Live:
         Raises:
             ProviderError: no reply after all attempts, or a refusal that no attempt changes.
             ParameterRefused: a refusal of one parameter.
+            Unanswered: a refusal of just this request.
             CassetteMiss: an earlier attempt recorded another request at this place, and *extend* is off.
             Corrupt: *call* holds a key; nothing was sent.
             Interrupted: the user wants an end.
             OSError: the reply could not be saved.
         """
+        self._refusals.check(call)
+        try:
+            response = self._sent(call)
+        except Unanswered as error:
+            self._refusals.keep(error, call)
+            raise
+        self._refusals.calls += 1
+        return response
+
+    def _sent(self, call: Call) -> Json:
         if self.replayed < self._earlier:
             interaction = self._recorder.interactions[self.replayed]
             asked = parsed(lambda: interaction.request_json, "request", self._place)
@@ -179,6 +200,8 @@ class Live:
                         status=200,
                         fatal=True,
                     ) from None
+                if (found := unanswered(error.body, 200, self._model.scrubber)) is not None:
+                    raise self._of_episode(found) from None
                 self._wait(failures, None, str(error), status=200)
 
     def _once(self, call: Call) -> Json:
@@ -202,7 +225,20 @@ class Live:
             named = f"status {status}, {code}" if code else f"status {status}"
             self._wait(failures, error.response.headers, f"the provider answers with {named}", status=status, code=code)
             return
-        raise refusal(error, self._model.scrubber, asked=call.body, key_hint=self._model.key_hint)
+        found = refusal(error, self._model.scrubber, asked=call.body, key_hint=self._model.key_hint)
+        raise self._of_episode(found) if isinstance(found, Unanswered) else found
+
+    def _of_episode(self, found: Unanswered) -> InfraError:
+        """Return *found*; or, where the first prompts of all are too long already, a problem of the settings."""
+        if found.finish == "content_filter" or self._model.answered or self._recorder.interactions:
+            return found
+        self._model.too_long += 1
+        message = (
+            f"{found}\n  No prompt fitted so far. Ask a model, or start the server, with a larger context; or lower "
+            "--max-tokens."
+        )
+        fatal = self._model.too_long >= MANY
+        return ProviderError(message, status=found.status, code=found.code, fatal=fatal)
 
     def _broken(self, error: Exception, failures: int) -> None:
         cause = _innermost(error)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..cassettes import mismatch
+from ..cassettes.matching import body_sha256
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette, Exchanges, Interaction
+from ..cassettes.model import Cassette, Exchanges, Interaction, UnansweredRef
 from ..domain import Call, Json
-from ..errors import CassetteLeftover, CassetteMiss, Corrupt
+from ..errors import CassetteLeftover, CassetteMiss, Corrupt, Unanswered
 
 
 def parsed(read: Callable[[], Json], side: str, place: Place) -> Json:
@@ -42,6 +43,68 @@ def refuse_error(interaction: Interaction, number: int, place: Place) -> None:
             f"{place.file}: interaction {number} has the status {interaction.status}; "
             "an error is no reply, and recordings hold replies only."
         )
+
+
+class Refusals:
+    """The calls of an episode that its provider refused to answer, raised where they are made again.
+
+    Args:
+        recorded: which calls.
+
+    Attributes:
+        raised: those that came, in order.
+        calls: how many calls were answered, in whatever way.
+    """
+
+    def __init__(self, recorded: Sequence[UnansweredRef]) -> None:
+        self._recorded = {entry.call: entry for entry in recorded}
+        self.raised: list[UnansweredRef] = []
+        self.calls = 0
+
+    def check(self, call: Call) -> None:
+        """Assert that *call*, the next one, is not one of them.
+
+        Raises:
+            Unanswered: it is.
+        """
+        entry = self._recorded.get(self.calls + 1)
+        if entry is not None and entry.request_sha256 == body_sha256(call.body):
+            self.calls += 1
+            self.raised.append(entry)
+            raise Unanswered(
+                "the provider refused to answer when this was recorded.",
+                entry.finish,
+                status=entry.status,
+                code=entry.code,
+            )
+
+    def keep(self, error: Unanswered, call: Call) -> None:
+        """Remember that *call* ended in *error*."""
+        self.calls += 1
+        self.raised.append(
+            UnansweredRef(
+                call=self.calls,
+                request_sha256=body_sha256(call.body),
+                finish=error.finish,  # type: ignore[arg-type]
+                status=error.status,
+                code=error.code,
+            )
+        )
+
+    def finish(self, place: Place) -> None:
+        """Assert that each of them came.
+
+        Raises:
+            CassetteLeftover: one did not.
+        """
+        left = [str(number) for number, entry in self._recorded.items() if entry not in self.raised]
+        if left:
+            raise CassetteLeftover(
+                f"{place.run}, episode {place.key}: the replay ended, and a call that the provider had refused to "
+                f"answer was not made (number {', '.join(left)}).\n"
+                f"  {place.file}\n"
+                "  The method makes other calls than it did. Restore what changed, or record the episode again."
+            )
 
 
 def miss(cassette: Cassette | Exchanges, used: Sequence[bool], call: Call, place: Place) -> CassetteMiss:

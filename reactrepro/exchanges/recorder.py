@@ -101,7 +101,7 @@ class Recorder:
             raise NoReply(f"an answer with status 200 that is {what}", strange=strange) from None
         if isinstance(value, dict) and value.get("error"):
             said = self._scrubber.said(said_by(value))
-            raise NoReply("an error inside of an answer with status 200" + (f": {said}" if said else ""))
+            raise NoReply("an error inside of an answer with status 200" + (f": {said}" if said else ""), body=value)
         try:
             self._accept(value)
         except (Corrupt, InfraError) as error:

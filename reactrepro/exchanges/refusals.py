@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InfraError, ParameterRefused
+from ..errors import InfraError, ParameterRefused, Unanswered
 from .scrub import Scrubber
 
 KEY = frozenset({401, 403})
@@ -25,6 +25,40 @@ PARAMETERS = (
     "n", "stop", "stop_sequences", "temperature", "top_p", "max_tokens", "max_completion_tokens",
 )  # fmt: skip
 """Parameters that some servers or models refuse, and that a request can go without or be made with another value of."""
+
+_SPELLINGS = {
+    "stop": ("stop", "stop_sequences", "stopSequences"),
+    "stop_sequences": ("stop_sequences", "stop", "stopSequences"),
+    "max_tokens": ("max_tokens", "maxTokens"),
+}
+"""How servers name a parameter; gateways use the names of the API behind them."""
+
+_ABOUT_STOP = re.compile(r"param|argument|field|support|sequence|permitted|extra", re.IGNORECASE)
+"""Stands beside the bare word "stop" where it means the parameter."""
+
+_RANGE = re.compile(
+    r"\b(?:between|range|at most|at least|less than|greater than|maximum|minimum|too (?:large|high|small|low))\b|[<>≤≥]"
+)
+"""In a complaint about a value, not about the parameter."""
+_OPTIONS = {"temperature": "--temperature", "max_tokens": "--max-tokens", "max_completion_tokens": "--max-tokens"}
+
+FILTERED = frozenset(
+    {
+        "content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "data_inspection_failed",
+        "DataInspectionFailed", "SensitiveContentDetected", "InputTextSensitiveContentDetected",
+        "OutputTextSensitiveContentDetected",
+    }
+)  # fmt: skip
+"""What providers call a request that their content filter refuses."""
+_FILTERED = re.compile(
+    r"content management policy|flagged as potentially violating|flagged by .*moderation|Content Exists Risk",
+    re.IGNORECASE,
+)
+TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"})
+"""What providers call a prompt that the model's context does not hold."""
+_TOO_LONG = re.compile(
+    r"maximum context length|context[ _](?:length|window|size|limit)|prompt is too long", re.IGNORECASE
+)
 
 _CODE = re.compile(r"[A-Za-z][A-Za-z_.]{0,63}\Z|[0-9]{1,6}\Z")
 """Words and small numbers: no key, no id."""
@@ -51,16 +85,17 @@ class NoReply(InfraError):
 
     Attributes:
         strange: it is not even like the answer of such an API: a web page, most likely.
+        body: what came, parsed, where it is an error in disguise.
     """
 
-    def __init__(self, message: str, *, strange: bool = False) -> None:
+    def __init__(self, message: str, *, strange: bool = False, body: object = None) -> None:
         super().__init__(message)
-        self.strange = strange
+        self.strange, self.body = strange, body
 
 
 def refusal(
     error: Any, scrubber: Scrubber, *, asked: Mapping[str, Any], key_hint: str
-) -> ProviderError | ParameterRefused:
+) -> ProviderError | ParameterRefused | Unanswered:
     """Return what an SDK's `APIStatusError` means, where it is not tried again.
 
     Args:
@@ -74,6 +109,8 @@ def refusal(
     named = f"status {status}, {code}" if code else f"status {status}"
     said = scrubber.said(said_by(error.body), model)
     fatal = True
+    if (found := unanswered(error.body, status, scrubber)) is not None:
+        return found
     if is_unpaid(status, code, said):
         message = f"the account has no credit left ({named}). Top it up; waiting does not help."
     elif status in KEY:
@@ -92,9 +129,33 @@ def refusal(
         fatal = False
         message = f"the provider refuses the request ({named}{_colon(said)})."
         if status in INVALID and (parameter := _parameter(error.body, asked)) is not None:
+            if parameter in _OPTIONS and code != "unsupported_parameter" and _RANGE.search(said):
+                message += f"\n  The value is the problem, for every episode: choose another {_OPTIONS[parameter]}."
+                return ProviderError(message, status=status, code=code, fatal=True)
             limit = _limit(said_by(error.body), asked[parameter])
             return ParameterRefused(message, parameter, limit=limit, status=status, code=code)
     return ProviderError(message, status=status, code=code, fatal=fatal)
+
+
+def unanswered(body: object, status: int, scrubber: Scrubber) -> Unanswered | None:
+    """Return what an error's parsed *body* means for the episode: filtered, or too long; None where it is neither."""
+    inner, said = _error(body), said_by(body)
+    deeper = inner.get("innererror") if isinstance(inner, Mapping) else None
+    words = {
+        str(part.get(name)).partition(".")[0]
+        for part in (inner, deeper)
+        if isinstance(part, Mapping)
+        for name in ("code", "type")
+    }
+    code = code_of(body)
+    ended = f"(status {status}{f', {code}' if code else ''}{_colon(scrubber.said(said))})"
+    if status < 500 and (words & FILTERED or _FILTERED.search(said)):
+        message = f"the provider's content filter refuses the request {ended}."
+        return Unanswered(message, "content_filter", status=status, code=code)
+    if words & TOO_LONG or (status in INVALID | {200, 413} and _TOO_LONG.search(said)):
+        message = f"the prompt is too long for the model, or for the model and the token limit {ended}."
+        return Unanswered(message, "model_context_window_exceeded", status=status, code=code)
+    return None
 
 
 def is_unpaid(status: int, code: str | None, said: str = "") -> bool:
@@ -106,7 +167,9 @@ def said_by(body: object) -> str:
     """Return the message in an error's parsed *body*, and nothing that stands beside it; "" where there is none."""
     inner = _error(body)
     message = inner.get("message") if isinstance(inner, Mapping) else inner
-    return message if isinstance(message, str) else ""
+    if isinstance(message, str):
+        return message
+    return "; ".join(str(entry["msg"]) for entry in _detail(body) if isinstance(entry.get("msg"), str))
 
 
 def code_of(body: object) -> str | None:
@@ -125,16 +188,39 @@ def code_of(body: object) -> str | None:
 def _parameter(body: object, asked: Mapping[str, Any]) -> str | None:
     """Return the parameter of *asked* that an error's *body* is about: by its field `param`, else by its message."""
     inner = _error(body)
-    named = inner.get("param") if isinstance(inner, Mapping) else None
     sent = [name for name in PARAMETERS if name in asked]
-    if named in sent:
-        return str(named)
+    named = [inner.get("param")] if isinstance(inner, Mapping) else []
+    for entry in _detail(body):
+        location = entry.get("loc")
+        named += location if isinstance(location, list) else []
+    for name in sent:
+        if any(_plain(value) in _SPELLINGS.get(name, (name,)) for value in named):
+            return name
     said = said_by(body)[:500]
     for name in sent:
-        bare = rf"|\b{name}\b" if len(name) > 1 else ""
-        if re.search(rf"['\"`]{name}['\"`]{bare}", said):
+        if any(re.search(rf"['\"`]{spelling}['\"`]", said) for spelling in _SPELLINGS.get(name, (name,))):
             return name
+    for name in sent:
+        for spelling in _SPELLINGS.get(name, (name,)):
+            is_word = spelling != "n" and re.search(rf"\b{spelling}\b", said)
+            if is_word and (spelling != "stop" or _ABOUT_STOP.search(said)):
+                return name
     return None
+
+
+def _plain(value: object) -> str | None:
+    """Return the parameter that "body.stop" or "stop[0]" is about."""
+    return re.split(r"[.\[]", value.removeprefix("body."))[0] if isinstance(value, str) else None
+
+
+def _detail(body: object) -> list[Mapping[str, Any]]:
+    """Return the list of complaints that servers built on FastAPI answer with."""
+    for part in (body, _error(body)):
+        for holder in (part, part.get("message")) if isinstance(part, Mapping) else ():
+            found = holder.get("detail") if isinstance(holder, Mapping) else None
+            if isinstance(found, list):
+                return [entry for entry in found if isinstance(entry, Mapping)]
+    return []
 
 
 def _limit(said: str, value: Any) -> int | None:

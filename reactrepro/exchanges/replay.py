@@ -8,7 +8,7 @@ from ..cassettes.matching import endpoint, same
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, Interaction
 from ..domain import Call, Json
-from .recorded import miss, parsed, refuse_error, refuse_leftover
+from .recorded import Refusals, miss, parsed, refuse_error, refuse_leftover
 
 
 class Replay:
@@ -26,6 +26,7 @@ class Replay:
         self._cassette = cassette
         self._place = place
         self._used = [False] * len(cassette.interactions)
+        self._refusals = Refusals(cassette.meta.unanswered)
 
     def send(self, call: Call) -> Json:
         """Return the recorded response to *call*.
@@ -33,10 +34,13 @@ class Replay:
         Raises:
             CassetteMiss: no unused interaction has this request; `CassetteMiss.mismatch` says what differs.
             Corrupt: a recorded body is not JSON, or the recorded answer is an error.
+            Unanswered: the provider refused to answer this call.
         """
+        self._refusals.check(call)
         for number, interaction in enumerate(self._cassette.interactions):
             if not self._used[number] and self._answers(interaction, call):
                 self._used[number] = True
+                self._refusals.calls += 1
                 refuse_error(interaction, number + 1, self._place)
                 return self._json(interaction, "response")
         raise miss(self._cassette, self._used, call, self._place)
@@ -48,6 +52,7 @@ class Replay:
             CassetteLeftover: some were not.
         """
         refuse_leftover(self._used, self._place)
+        self._refusals.finish(self._place)
 
     def _answers(self, interaction: Interaction, call: Call) -> bool:
         return (

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette
 from ..domain import Call, Json
-from .recorded import parsed, refuse_leftover
+from .recorded import Refusals, parsed, refuse_leftover
 from .sdks import Method, method
 from .transport import Episode, Transport, WireDiffers, sending
 
@@ -30,6 +30,7 @@ class _Road:
     def __init__(self, cassette: Cassette, place: Place) -> None:
         self._place = place
         self._episode = Episode(cassette, place)
+        self._refusals = Refusals(cassette.meta.unanswered)
 
     def finish(self) -> None:
         """Assert that every recorded interaction was used.
@@ -38,9 +39,11 @@ class _Road:
             CassetteLeftover: some were not.
         """
         refuse_leftover(self._episode.used, self._place)
+        self._refusals.finish(self._place)
 
     @contextmanager
     def _sending(self, call: Call) -> Iterator[None]:
+        self._refusals.check(call)  # of what the provider answered then nothing was kept that an SDK could be given
         with sending(self._episode, call):
             try:
                 yield
@@ -49,6 +52,7 @@ class _Road:
                     f"step {call.step}: the SDK does not send the request that was built ({type(error).__name__}: "
                     f"{error}).\n  The recording is not at fault. Use another version of the SDK."
                 ) from error
+        self._refusals.calls += 1
 
     def _reply(self, raw: Any) -> Json:
         return parsed(lambda: json.loads(raw.http_response.content.decode("utf-8")), "response", self._place)
@@ -71,6 +75,7 @@ class Wire(_Road):
         Raises:
             CassetteMiss: no unused interaction has this request; `CassetteMiss.mismatch` says what differs.
             Corrupt: a recorded body is not JSON, or the recorded answer is an error.
+            Unanswered: the provider refused to answer this call.
             WireDiffers: the SDK sends another request than *call*, or refuses to send it.
             Usage: no SDK has a method for the endpoint.
         """

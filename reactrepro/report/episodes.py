@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ..cassettes.runs import Run
 from ..domain import Tokens, Trajectory
 from ..metrics import majority_vote
+from . import sent as sent_words
 from . import text
 from .model import EpisodeReport
+
+JUDGED = frozenset({"finish", "step_limit", "no_answer"})
+"""How judged episodes end (`domain.Ended`)."""
 
 
 def conditions(run: Run, overrides: Mapping[str, object]) -> str:
@@ -43,11 +48,18 @@ def run_line(run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str
     """Return what holds for a whole run: conditions, id, repairs, and how often strict would have asked again."""
     replies = sum(e.trajectory.llm_calls - e.trajectory.reprompts for e in episodes if e.trajectory)
     strict = sum(e.trajectory.strict_reprompts for e in episodes if e.trajectory)
-    return (
+    line = (
         f"{run.label}: profile {conditions(run, overrides)}; id {run.id[:12]}\n"
         f"  format flags: {format_flags(episodes) or 'none'}; "
         f"strict would have reprompted {strict} of {text.counted(replies, 'reply', 'replies')}"
     )
+    temperature = run.config.settings.temperature
+    found = Counter(sent_words.in_words(episode.sent, temperature) for episode in episodes)
+    line += "".join(
+        f"\n  {words} ({text.counted(count, 'episode')})" for words, count in sorted(found.items()) if words
+    )
+    cut = sum(sent_words.cut(episode.turns) for episode in episodes if sent_words.is_cut_here(episode.sent))
+    return line + (f"; {text.counted(cut, 'character')} cut here" if cut else "")
 
 
 def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str:
@@ -73,6 +85,9 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
             ("format flags", format_flags([episode]) or "none"),
             ("ended", trajectory.ended.replace("_", " ")),
         ]
+    for part in episode.parts or (episode,):
+        if put := sent_words.episode(part.sent, part.turns, part.run.config.settings.temperature):
+            rows.append(("sent" if part is episode else f"sent ({part.run.method})", put))
     if episode.prompt is not None:
         name = f"{episode.prompt.name}, {len(episode.prompt.text)} characters, sha256 {episode.prompt.sha256[:12]}"
         rows.append(("prompt", name))
@@ -111,13 +126,17 @@ def rows(episodes: Sequence[EpisodeReport]) -> str:
 
 def summary(episodes: Sequence[EpisodeReport], what_if: str = "") -> str:
     """Return the one line that sums up a replay; *what_if* says under which other settings it was computed."""
-    judged = [e for e in episodes if e.score is not None and e.trajectory is not None]
+    judged = [e for e in episodes if e.score is not None and e.trajectory and e.trajectory.ended in JUDGED]
     agreed = sum(episode.ok for episode in episodes)
     absent = sum(episode.kind == "missing" and episode.question is None for episode in episodes)
     done = f"{agreed} as recorded" if not what_if else f"{agreed} computed with {what_if} instead of what was recorded"
     line = f"{text.counted(len(episodes) - absent, 'episode')} replayed, {done}"
     if absent:
         line += f"; {absent} not recorded"
+    ends = Counter(e.trajectory.ended for e in episodes if e.trajectory and e.trajectory.ended not in JUDGED)
+    if ends:
+        counts = (f"{count} {ended.replace('_', ' ')}" for ended, count in sorted(ends.items()))
+        line += f"; not judged: {', '.join(counts)}"
     if len(judged) > 1:
         em = sum(e.score.em for e in judged if e.score) / len(judged)
         f1 = sum(e.score.f1 for e in judged if e.score) / len(judged)
@@ -171,6 +190,7 @@ def _computed(episode: EpisodeReport) -> dict[str, Any]:
         "reprompts": trajectory.reprompts,
         "strict_reprompts": trajectory.strict_reprompts,
         "tokens": {"prompt": used.prompt, "completion": used.completion},
+        **_put(episode),
         "steps": [
             {
                 "i": step.i,
@@ -183,6 +203,14 @@ def _computed(episode: EpisodeReport) -> dict[str, Any]:
             for step in trajectory.steps
         ],
     }
+
+
+def _put(episode: EpisodeReport) -> dict[str, Any]:
+    """Return how the calls were put; nothing where that is as asked."""
+    words = sent_words.in_words(episode.sent, episode.run.config.settings.temperature)
+    if not words:
+        return {}
+    return {"sent": {**asdict(episode.sent), "cut": sent_words.cut(episode.turns), "words": words}}
 
 
 def _row(episode: EpisodeReport) -> list[object]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..cassettes.model import EpisodeMeta
 from ..cassettes.runs import Run
-from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
+from ..domain import Outcome, Prompt, Question, Score, Sent, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
 
 STALE = "accepted, not yet recorded"
@@ -43,6 +43,7 @@ class EpisodeReport:
         trajectory, score: None where the replay did not get that far.
         expected: the recorded outcome.
         turns: the calls made, the failed one last.
+        sent: how the calls were put, where that is not as asked.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
         accepted: the lock holds the prompt as it is now: only the recording is to be made anew.
@@ -59,6 +60,7 @@ class EpisodeReport:
     score: Score | None = None
     expected: Outcome | None = None
     turns: tuple[Turn, ...] = ()
+    sent: Sent = field(default_factory=Sent)
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
     accepted: bool = False

@@ -19,13 +19,14 @@ from ..cassettes.model import Cassette, EpisodeMeta, Interaction
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
 from ..cassettes.write import cassette_bytes, move, replace_file, seal
-from ..domain import Ask, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Trajectory
+from ..domain import Ask, Ended, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Trajectory
 from ..errors import CassetteAbsent, Corrupt, RecordingDiffers
 from ..exchanges.live import Live, LiveModel
 from ..exchanges.recorder import Recorder
 from ..judged import ClosedBook
 from ..methods import METHODS
 from ..wiki.env import WikiEnv
+from .early import is_starved
 from .play import judge, numbers, play
 from .roots import shown
 
@@ -83,6 +84,8 @@ class EpisodeRecording:
 
     Attributes:
         calls: replies that came now; those taken over from an earlier attempt are not among them.
+        ended: how it ended; None before.
+        starved: all its replies were cut by the token limit (`early.is_starved`).
     """
 
     def __init__(
@@ -94,6 +97,8 @@ class EpisodeRecording:
         self._part = run.part_path(question.key)
         self._saved = 0
         self.calls = 0
+        self.ended: Ended | None = None
+        self.starved = False
 
     def make(self, *, fresh: bool, extend: bool) -> bool:
         """Record the episode, from where an earlier attempt stopped, and put it in its place.
@@ -125,6 +130,7 @@ class EpisodeRecording:
             self._studio.model,
             recorder,
             self._place(earlier),
+            refused=() if earlier is None else earlier.meta.unanswered,
             extend=extend,
             stopped=self._stopped,
             before=self._check_room,
@@ -137,10 +143,12 @@ class EpisodeRecording:
         finally:
             self.calls = recorder.added
         live.finish()
+        self.ended, self.starved = trajectory.ended, is_starved(trajectory, llm.turns)
         meta = replace(
             self._finished(earlier, recorder, _read(pages), llm),
             outcome=Outcome.computed(trajectory, score),
             samples=numbers(trajectory),
+            unanswered=live.unanswered,
         )
         made = seal(meta, tuple(recorder.interactions))
         if earlier is not None and earlier.path == self._path and made == replace(earlier, path=None):

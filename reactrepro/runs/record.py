@@ -16,8 +16,9 @@ from typing import Literal
 from ..cassettes.locks import clear, episode_lock, locked
 from ..cassettes.runs import Run
 from ..cassettes.write import json_bytes, replace_file
-from ..domain import Question
+from ..domain import Ended, Question, Sent
 from ..errors import CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
+from .early import FirstEpisodes
 from .episode import EpisodeRecording, Studio
 from .order import Order, confirm, find, prepare, withdraw
 
@@ -36,12 +37,16 @@ class Recorded:
             none, and it is not recorded.
         calls: replies that came now; those taken over from an earlier attempt are not among them.
         problem: why it failed.
+        ended: how an episode that was recorded now ended.
+        starved: the token limit cut all its replies.
     """
 
     key: str
     state: State
     calls: int = 0
     problem: ReactReproError | None = None
+    ended: Ended | None = None
+    starved: bool = False
 
 
 @dataclass
@@ -54,6 +59,7 @@ class RecordReport:
         remaining: keys that are not done, in order: not tried, broken off, or what stopped everything.
         calls: replies that came now, in all.
         stopped: why it stopped early; None where it came to its end.
+        sent: how the server wants to be asked, as far as that was found out now.
     """
 
     run: Run
@@ -61,6 +67,7 @@ class RecordReport:
     remaining: list[str] = field(default_factory=list)
     calls: int = 0
     stopped: ReactReproError | None = None
+    sent: Sent = field(default_factory=Sent)
 
     @property
     def problems(self) -> list[ReactReproError]:
@@ -131,6 +138,7 @@ def record(
         raise bug
     if stopped.is_set() and report.stopped is None:
         report.stopped = crew.cause or Interrupted("stopped on request.")
+    report.sent = studio.terms.sent
     _look_again(order, report)
     settled = {episode.key for episode in report.episodes}
     report.remaining = [question.key for question in order.questions if question.key not in settled]
@@ -185,6 +193,7 @@ class _Crew:
         for question in order.questions:
             self._waiting.put(question)
         self._done: SimpleQueue[Recorded | BaseException | None] = SimpleQueue()
+        self._first = FirstEpisodes(order.settings.max_tokens)
         self.cause: ReactReproError | None = None
 
     def results(self) -> Iterator[Recorded | BaseException]:
@@ -199,13 +208,20 @@ class _Crew:
             else:
                 yield result
 
+    def _cause(self, episode: Recorded) -> ReactReproError | None:
+        """Return why all has to stop after *episode*, if it has to."""
+        if episode.state == "recorded":
+            return self._first.finished(starved=episode.starved)
+        return episode.problem if _stops_all(episode.problem) else None
+
     def _work(self) -> None:
         try:
             while not self._stopped.is_set():
                 job = _Job(self._order, self._run, self._studio, self._waiting.get_nowait(), self._stopped)
                 episode = job.run()
-                if _stops_all(episode.problem) and not self._stopped.is_set():
-                    self.cause = episode.problem
+                cause = self._cause(episode)
+                if cause is not None and not self._stopped.is_set():
+                    self.cause = cause
                     self._stopped.set()  # here, so that this thread does not begin with another episode
                 self._done.put(episode)
         except Empty:
@@ -258,7 +274,8 @@ class _Job:
                 replace_file(failure, self._failure(error))
             return Recorded(key, "failed", recording.calls, error)
         failure.unlink(missing_ok=True)
-        return Recorded(key, "recorded" if anew else "kept", recording.calls)
+        state: State = "recorded" if anew else "kept"
+        return Recorded(key, state, recording.calls, ended=recording.ended, starved=recording.starved)
 
     def _failure(self, error: ReactReproError) -> bytes:
         return json_bytes(

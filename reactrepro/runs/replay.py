@@ -162,6 +162,7 @@ class _Replayed:
             score=score,
             expected=self.meta.outcome,
             turns=tuple(self.llm.turns),
+            sent=self.meta.sent,
             problems=tuple(problems),
             prompt_changed=self.changed,
             meta=self.meta,

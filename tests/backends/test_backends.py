@@ -85,8 +85,28 @@ def test_what_the_server_refuses_is_left_out_as_the_recording_says(api: str) -> 
     """`sent` shapes the body: no stop, another name for the limit, no temperature."""
     sent = Sent(stop="emulated", token_limit="max_completion_tokens", omitted=("temperature",))
     body = backend(api).request(PROMPT, STOP, replace(ASK, sent=sent))
-    assert not {"stop", "stop_sequences", "temperature", "max_tokens"} & body.keys()
-    assert body["max_completion_tokens"] == 100
+    assert not {"stop", "stop_sequences", "temperature"} & body.keys()
+    limit = "max_tokens" if api == "messages" else "max_completion_tokens"  # Anthropic's API has one name only
+    assert {name: value for name, value in body.items() if "tokens" in name} == {limit: 100}
+
+
+@pytest.mark.case("B53")
+@pytest.mark.parametrize(("api", "sent"), [("chat", 4), ("completions", 4), ("messages", 6)])
+def test_no_more_stop_strings_are_sent_than_the_api_takes(api: str, sent: int) -> None:
+    """Four at most on OpenAI's APIs, the first ones, no empty one and none twice; all of them are applied here."""
+    stop = ("aa", "", "bb", "aa", "cc", "dd", "ee", "ff")
+    body = backend(api).request(PROMPT, stop, ASK)
+    assert (body.get("stop") or body["stop_sequences"]) == ["aa", "bb", "cc", "dd", "ee", "ff"][:sent]
+    completion = BackendLlm(backend(api), Scripted(["one ff two aa"]), ASK).complete(PROMPT, stop, step=1)
+    assert (completion.text, completion.cut) == ("one ", 9)
+
+
+@pytest.mark.case("B12")
+@pytest.mark.parametrize("api", APIS)
+def test_stop_strings_of_white_space_are_left_out_alone(api: str) -> None:
+    """Where a server refuses these, it still gets the others."""
+    body = backend(api).request(PROMPT, ("\n", "x"), replace(ASK, sent=Sent(stop="visible")))
+    assert (body.get("stop") or body["stop_sequences"]) == ["x"]
 
 
 @pytest.mark.case("B12")

@@ -135,10 +135,11 @@ def test_data_for_programs(command: Callable[..., Any], lab: Lab) -> None:
         "folder": str(lab.run.folder),
         "calls": 3,
         "episodes": [
-            {"key": "0", "state": "recorded", "calls": 3, "problem": None},
+            {"key": "0", "state": "recorded", "calls": 3, "ended": "finish", "problem": None},
             {
                 "key": "1",
                 "state": "failed",
+                "ended": None,
                 "calls": 0,
                 "problem": "the provider refuses the request (status 400, some_error: no good).",
             },

@@ -312,9 +312,10 @@ def test_what_would_be_the_same_for_every_episode_is_said_at_once(answer: httpx2
 @pytest.mark.parametrize(
     ("status", "message", "code", "kept"),
     [
+        (400, "unknown field", "unknown_field", "unknown_field"),
         (400, "prompt is too long", "context_length_exceeded", "context_length_exceeded"),
         (413, "too large", 1301, "1301"),
-        (422, "no", "SensitiveContentDetected.InputText", "SensitiveContentDetected.InputText"),
+        (422, "no", "InvalidInput.Text", "InvalidInput.Text"),
         (400, "no", KEY, "some_error"),
         (400, "no", "x" * 80, "some_error"),
         (501, "no", None, "some_error"),

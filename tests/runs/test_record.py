@@ -561,10 +561,10 @@ def test_what_was_recorded_before_a_refusal_stays(lab: Lab) -> None:
 
 def test_a_bad_request_fails_its_episode(lab: Lab) -> None:
     """Status 400: no second attempt, and the others go on."""
-    lab.llm.minds[QUESTIONS[1].text] = [error(400, "too long", code="context_length_exceeded")]
+    lab.llm.minds[QUESTIONS[1].text] = [error(400, "no such field", code="unknown_field")]
     report = lab.record("012", studio={})
     assert states(report) == {"0": "recorded", "1": "failed", "2": "recorded"}
-    assert json.loads(report.run.error_path("1").read_bytes())["code"] == "context_length_exceeded"
+    assert json.loads(report.run.error_path("1").read_bytes())["code"] == "unknown_field"
     assert len(lab.llm.asked) == CALLS[0] + 1 + CALLS[2]
 
 
