@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ..domain import Price
 from ..runs.roots import Sources, sources
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,6 +71,18 @@ def what_ifs(command: F) -> F:
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:
     """Return the sources that the two options name, over the ones that are found without them."""
     return sources(tuple(cassettes), tuple(wiki_snapshot))
+
+
+def prices(given: Path | None = None) -> Mapping[str, Price]:
+    """Return what models cost: the packaged table, under that of the environment, under the file *given*.
+
+    Raises:
+        Usage, Corrupt: a file of the user's cannot be read.
+    """
+    from ..data import prices as table
+
+    named = os.environ.get(table.VARIABLE, "")
+    return table.prices([*([Path(named)] if named else []), *([given] if given else [])])
 
 
 def echo_json(data: Any) -> None:

@@ -159,7 +159,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
-        click.echo("\n" + shown_episodes.result_table(one, _overrides(one.run) or {}) + "\n")
+        click.echo("\n" + shown_episodes.result_table(one, _overrides(one.run) or {}, options.prices()) + "\n")
     elif not quiet and one is None:
         _print_rows(report)
     for episode in report.episodes:
@@ -173,11 +173,12 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
 
 def _print_rows(report: RunReport) -> None:
     """Print one line per episode, and per run its conditions."""
-    click.echo(shown_episodes.rows(report.episodes) + "\n")
+    prices = options.prices()
+    click.echo(shown_episodes.rows(report.episodes, prices) + "\n")
     for run in dict.fromkeys(episode.run for episode in report.episodes):
         if (overrides := _overrides(run)) is not None:
             of_run = [episode for episode in report.episodes if episode.run == run]
-            click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
+            click.echo(lines(shown_episodes.run_line(run, of_run, overrides, prices)))
     click.echo()
 
 
@@ -190,8 +191,9 @@ def _words(problem: ReactReproError, verbose: bool) -> str:
 
 
 def _data(report: RunReport) -> dict[str, object]:
+    prices = options.prices()
     return {
-        "episodes": [shown_episodes.as_dict(episode, _overrides(episode.run)) for episode in report.episodes],
+        "episodes": [shown_episodes.as_dict(episode, _overrides(episode.run), prices) for episode in report.episodes],
         "others": report.others,
         "exit_code": report.exit_code,
     }

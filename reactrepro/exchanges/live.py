@@ -8,6 +8,7 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -19,8 +20,9 @@ from ..domain import Call, Json
 from ..errors import Corrupt, InfraError, Interrupted, Usage
 from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
+from .meter import Meter, Unmetered, metered
 from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal
-from .retries import MANY, Breaker, Patience, is_retryable
+from .retries import MANY, Breaker, Gate, Patience, is_retryable, is_shared
 from .scrub import Scrubber
 from .sdks import Method, method
 from .transport import Transport, sending
@@ -42,9 +44,11 @@ class LiveModel:
         plain: send nothing that the environment adds (an organisation, a project).
         direct: never through a proxy: the server is on this machine.
         inner: the transport that reaches the network; for tests and for the self-check.
+        meter: counts the calls and what they cost.
 
     Attributes:
-        patience, key_hint: as above.
+        patience, key_hint, meter: as above.
+        gate: has all calls wait when one is told to.
         scrubber: decides what may be written.
         answered: some call was answered with a reply.
         breaker: notices that there is no server anymore.
@@ -65,10 +69,12 @@ class LiveModel:
         plain: bool = True,
         direct: bool = False,
         inner: Any = None,
+        meter: Meter | None = None,
     ) -> None:
         import httpx2
 
         self.patience, self.key_hint = patience, key_hint
+        self.meter, self.gate = meter or Unmetered(), Gate(patience.longest_wait)
         self.scrubber = Scrubber([key, *secrets])
         self.answered = False
         self.breaker = Breaker()
@@ -130,6 +136,7 @@ class Live:
             ParameterRefused: a refusal of one parameter.
             CassetteMiss: an earlier attempt recorded another request at this place, and *extend* is off.
             Corrupt: *call* holds a key; nothing was sent.
+            BudgetExceeded: the call could pass a limit; it was not made.
             Interrupted: the user wants an end.
             OSError: the reply could not be saved.
         """
@@ -158,11 +165,11 @@ class Live:
             raise Corrupt("the request would hold a key, or another secret of the environment. It was not sent.")
         failures = 0
         while True:
-            if self._stopped.is_set():
+            if not self._model.gate.passes(self._stopped.wait) or self._stopped.is_set():
                 raise Interrupted
             self._before()
             try:
-                return self._once(call)
+                return metered(self._model.meter, call.body, self._stopped, partial(self._once, call), self._status)
             except self._model.method.sdk.APIStatusError as error:
                 failures += 1
                 self._model.breaker.answered()
@@ -234,8 +241,15 @@ class Live:
             asked = patience.asked(headers)
             later = f"; it asks to be left alone for {asked:.0f} s" if asked else ""
             raise ProviderError(f"{what}; {failures} of {patience.attempts} attempts made{later}.", **more)
+        if is_shared(more.get("status")):
+            self._model.gate.close(seconds)
         if self._stopped.wait(seconds):
             raise Interrupted
+
+    @property
+    def _status(self) -> Any:
+        """What the SDK raises where the server answers with an error status."""
+        return self._model.method.sdk.APIStatusError
 
 
 def self_check(endpoint: str, body: Json) -> None:
