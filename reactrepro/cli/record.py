@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DiskError, Interrupted, exit_code
-from ..report import text
+from ..report import money, text
 from ..runs.roots import shown
 from ..visible import lines
-from . import options
-from .orders import orders, recorded, studio_of
+from . import dry_run, options, spending
+from .orders import budget_of, orders, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
+from .spending import Amount
 
 if TYPE_CHECKING:
+    from ..runs.budget import Budget
     from ..runs.order import Order
     from ..runs.record import RecordReport
     from ..runs.roots import Sources
@@ -29,6 +31,7 @@ MODES = ("once", "new_episodes", "all", "none")
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
 _DIR = click.Path(file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -60,6 +63,10 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--cost-limit", type=Amount(), help="Stop before this command costs more, in its price's currency.")
+@click.option("--call-limit", type=click.IntRange(0), help="Stop before this command sends more calls.")
+@click.option("--prices", type=_FILE, help="Your prices, over the packaged ones (also: REACTREPRO_PRICES).")
+@click.option("--dry-run", is_flag=True, help="Say what it would come to, and do nothing. Needs no key.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -93,21 +100,27 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     stopped = threading.Event()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
     order, parts = orders(task, index, given, found)
+    prices = options.prices(given["prices"])
+    budget = budget_of(order, given, prices)
+    if given["dry_run"]:
+        return dry_run.show(order, parts, found, prices, json_=json_)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
+    length, said = len(order.questions) * max(1, len(parts)), partial(spending.short, budget)
+    bar = Progress(length, stopped, silent=quiet or json_, spent=said)
+    studio = partial(studio_of, given=given, found=found, stopped=stopped, budget=budget)
     try:
         with stop_on_interrupt(stopped), bar:
-            report = recorded(order, parts, partial(studio_of, given=given, found=found, stopped=stopped), found, bar)
+            report = recorded(order, parts, studio, found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
     if json_:
-        options.echo_json(_data(report))
+        options.echo_json(_data(report, budget))
     else:
-        _print(report, order, quiet=quiet)
+        _print(report, order, budget, quiet=quiet)
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
@@ -119,7 +132,7 @@ def _reachable(contact: str | None, site: str | None, base_url: str | None) -> b
     return site is None or bool(contact) or is_loopback(base_url or base_of(site))
 
 
-def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
+def _print(report: RecordReport, order: Order, budget: Budget, *, quiet: bool) -> None:
     for episode in report.episodes:
         if episode.problem is not None:
             click.echo(lines(f"{episode.state}: episode {episode.key}: {episode.problem}"), err=True)
@@ -132,6 +145,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
         some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
         parts.append(f"{len(report.remaining)} remain ({some})")
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
+    if spent := spending.sentence(budget):
+        click.echo(spent)
     if quiet:
         return
     for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
@@ -161,16 +176,19 @@ def _replay(report: RecordReport, order: Order) -> str:
     return shlex.join(words)
 
 
-def _data(report: RecordReport) -> dict[str, Any]:
+def _data(report: RecordReport, budget: Budget) -> dict[str, Any]:
     return {
         "run": report.run.label,
         "folder": str(report.run.folder),
         "calls": report.calls,
+        "spent": spending.data(budget),
         "episodes": [
             {
                 "key": episode.key,
                 "state": episode.state,
                 "calls": episode.calls,
+                "tokens": money.tokens_data(episode.tokens),
+                "cost": money.cost_data(money.priced(episode.tokens, budget.price)),
                 "problem": str(episode.problem) if episode.problem else None,
             }
             for episode in report.episodes

@@ -83,9 +83,7 @@ def prices(files: Iterable[Path] = ()) -> PriceTable:
 def assumptions() -> Assumptions:
     """Return what is taken for granted where nothing was measured."""
     read = msgspec.json.decode((_HERE / "assumptions.json").read_bytes(), type=_Assumed)
-    return Assumptions(
-        read.characters_per_token, read.step_characters, read.reply_characters, read.date, read.source
-    )
+    return Assumptions(read.characters_per_token, read.step_characters, read.reply_characters, read.date, read.source)
 
 
 def _read(path: Path) -> dict[str, Price]:

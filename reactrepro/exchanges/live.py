@@ -18,9 +18,9 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette
 from ..domain import Call, Json
 from ..errors import Corrupt, InfraError, Interrupted, Usage
+from .meter import Meter, Unmetered, metered
 from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
-from .meter import Meter, Unmetered, metered
 from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal
 from .retries import MANY, Breaker, Gate, Patience, is_retryable, is_shared
 from .scrub import Scrubber

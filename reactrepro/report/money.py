@@ -43,8 +43,12 @@ def cost(episode: EpisodeReport, prices: Mapping[str, Price]) -> dict[str, Decim
         return added([cost(part, prices) for part in episode.parts])
     if not episode.turns:
         return None
-    price = price_of(episode.run.config, prices)
-    value = None if price is None else price.cost(tokens(episode))
+    return priced(tokens(episode), price_of(episode.run.config, prices))
+
+
+def priced(used: Tokens, price: Price | None) -> dict[str, Decimal] | None:
+    """Return what *used* costs, by currency; None where the price or a count is unknown."""
+    value = None if price is None else price.cost(used)
     return None if price is None or value is None else {price.currency: value}
 
 

@@ -19,7 +19,7 @@ from ..cassettes.model import Cassette, EpisodeMeta, Interaction
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
 from ..cassettes.write import cassette_bytes, move, replace_file, seal
-from ..domain import Ask, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Trajectory
+from ..domain import Ask, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Tokens, Trajectory
 from ..errors import CassetteAbsent, Corrupt, RecordingDiffers
 from ..exchanges.live import Live, LiveModel
 from ..exchanges.recorder import Recorder
@@ -83,6 +83,7 @@ class EpisodeRecording:
 
     Attributes:
         calls: replies that came now; those taken over from an earlier attempt are not among them.
+        tokens: their usage.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class EpisodeRecording:
         self._path = run.path(question.key)
         self._part = run.part_path(question.key)
         self._saved = 0
-        self.calls = 0
+        self.calls, self.tokens = 0, Tokens()
 
     def make(self, *, fresh: bool, extend: bool) -> bool:
         """Record the episode, from where an earlier attempt stopped, and put it in its place.
@@ -135,7 +136,7 @@ class EpisodeRecording:
         try:
             trajectory, score = self._played(llm, pages)
         finally:
-            self.calls = recorder.added
+            self.calls, self.tokens = recorder.added, _usage(llm, recorder.added)
         live.finish()
         meta = replace(
             self._finished(earlier, recorder, _read(pages), llm),
@@ -239,6 +240,12 @@ class EpisodeRecording:
             sent=sent,
             pages=read,
         )
+
+
+def _usage(llm: BackendLlm, added: int) -> Tokens:
+    """Return the usage of the last *added* replies."""
+    replies = [turn.completion.tokens for turn in llm.turns if turn.completion is not None]
+    return Tokens.total(replies[len(replies) - min(added, len(replies)) :])
 
 
 def _read(pages: RecordingPages | None) -> tuple[Pin, ...]:
