@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 
 import startup
-from clock import in_turns, ratio
+from clock import beyond, in_turns, ratio
 from recordings import CALLS, Workload, make
 from rows import Goal, Row, exit_code, table
 
@@ -41,6 +41,9 @@ class Size:
         times: repetitions of what takes less than a millisecond, in one round.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
+        connections: how many episodes are recorded at a time, to compare with one.
+        delay: seconds that the server takes for a reply then.
+        scalings: rounds of that.
     """
 
     episodes: int = 50
@@ -52,9 +55,25 @@ class Size:
     times: int = 20
     recorded: int = 10
     recordings: int = 7
+    connections: int = 32
+    delay: float = 1.0
+    scalings: int = 3
 
 
-QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1, recorded=2, recordings=1)
+QUICK = Size(
+    episodes=2,
+    stock=1,
+    wire=1,
+    rounds=1,
+    parts=1,
+    starts=1,
+    times=1,
+    recorded=2,
+    recordings=1,
+    connections=4,
+    delay=0.2,
+    scalings=1,
+)
 
 
 class Bench:
@@ -177,7 +196,7 @@ class Bench:
             size = self._size
             found, disk = made.measure(base_url, folder, episodes=size.recorded, rounds=size.recordings)
         bare, ours = found["bare"], found["ours"]
-        own, parts = made.beyond(ours.calls, bare.calls), ours.parts
+        own, parts = beyond(ours.calls, bare.calls), ours.parts
         yield Row("recording: the bare SDK, per call", median(bare.calls), "ms", note=_WALL)
         yield Row("recording: own work, per reply", median(own), "ms", Goal(5), _WALL)
         yield Row("recording: own work, per reply, 90th percentile", made.tenth(own), "ms", Goal(5), _WALL)
@@ -188,20 +207,46 @@ class Bench:
         yield Row("recording: this disk's own write, fsync, rename, fsync", median(disk), "ms", note=_WALL)
         sides = {"ours": ours, "vcrpy, per episode": found["vcrpy"], "vcrpy, per reply": found["vcrpy each"]}
         for name, side in sides.items():
-            more = made.beyond(side.whole, bare.whole)
+            more = beyond(side.whole, bare.whole)
             yield Row(f"recording: whole, beyond the bare SDK, {name}", median(more), "ms", note=_WALL)
-        cpu = {name: made.beyond(side.cpu, bare.cpu) for name, side in sides.items()}
+        cpu = {name: beyond(side.cpu, bare.cpu) for name, side in sides.items()}
         for name, more in cpu.items():
             goal = Goal(5) if name == "ours" else None
             yield Row(f"recording: whole, beyond the bare SDK, {name}, CPU", median(more), "ms", goal)
         times = ratio(cpu["ours"], cpu["vcrpy, per reply"])
         yield Row("recording: CPU, times that of vcrpy saved per reply", times, "times", Goal(1, required=True))
 
+    def scale(self) -> Iterator[Row]:
+        """Episodes recorded over many connections from a server that takes a second for a reply, as a model does."""
+        import loopback
+        import scale as made
+
+        size = self._size
+        few, many = 1, size.connections
+        with loopback.serving(size.delay) as base_url:
+            folder = self._folder / "scale"
+            found = made.measure(base_url, folder, connections=(few, many), rounds=size.scalings)
+        for number, side in found.items():
+            name = f"{number} connection{'s' if number > 1 else ''}"
+            more, cpu = beyond(side.ours, side.bare), beyond(side.cpu, side.bare_cpu)
+            yield Row(f"{name}: a reply, beyond the bare SDK", median(more), "ms", Goal(20 * size.delay), _WALL)
+            yield Row(f"{name}: own work on a reply", median(cpu), "ms")
+            share = median(cpu) / 1000 / size.delay if size.delay else None
+            yield Row(f"{name}: own work, of a reply's time", share, "times", Goal(0.02, required=True))
+        one, all_ = found[few], found[many]
+        times = ratio(all_.rate, all_.bare_rate)
+        yield Row(
+            f"{many} connections: episodes, times those of the bare SDK", times, "times", Goal(0.9, at_least=True)
+        )
+        times = ratio(all_.rate, one.rate)
+        goal = Goal(0.8 * many, at_least=True)
+        yield Row(f"{many} connections: episodes per second, times those of one", times, "times", goal)
+
 
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching", "recording")
+NAMES = ("startup", "replay", "reader", "miss", "matching", "recording", "scale")
 """What can be measured, in order: processes first, while this one is still small."""
 
 

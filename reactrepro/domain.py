@@ -19,7 +19,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from decimal import Decimal
 from typing import Any, Literal, Protocol, TypeAlias
 
 from .errors import Usage
@@ -229,32 +228,8 @@ class Tokens:
     @classmethod
     def total(cls, used: Iterable[Tokens]) -> Tokens:
         """Return the sum; each count is unknown as soon as one is, or where there is none to add up."""
-        rows = list(used)
-        return cls(_total([row.prompt for row in rows]), _total([row.completion for row in rows]))
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What a model costs by its provider's list, without discounts: caches, batches, quiet hours.
-
-    Attributes:
-        input, output: for a million tokens of prompts, and of replies.
-        currency: ISO 4217 code.
-        date: when somebody looked, ISO 8601; "" where nobody said.
-        source: where that was.
-    """
-
-    input: Decimal
-    output: Decimal
-    currency: str
-    date: str = ""
-    source: str = ""
-
-    def cost(self, tokens: Tokens) -> Decimal | None:
-        """Return what *tokens* cost; None where a count is unknown."""
-        if tokens.prompt is None or tokens.completion is None:
-            return None
-        return (self.input * tokens.prompt + self.output * tokens.completion) / 1_000_000
+        counts = zip(*((one.prompt, one.completion) for one in used), strict=True)
+        return cls(*(None if None in column else sum(filter(None, column)) for column in counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -650,11 +625,6 @@ class Pages(Protocol):
             WikiSnapshotMiss: it is not in the snapshot.
             PageChanged: it is, but not as the recording read it.
         """
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
 
 
 def _differing(one: Any, other: Any) -> dict[str, tuple[Any, Any]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..domain import Price, Tokens
+from ..domain import Tokens
+from ..price import Price
 from ..report import text
 from ..report.money import amount
 from . import options

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..domain import Price
+from ..price import Price
 from ..runs.roots import Sources, sources
 
 F = TypeVar("F", bound=Callable[..., Any])

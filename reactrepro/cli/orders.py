@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Interrupted, Usage
 
 if TYPE_CHECKING:
-    from ..domain import Price, Settings
+    from ..domain import Settings
+    from ..price import Price
     from ..runs.budget import Budget
     from ..runs.episode import Studio
     from ..runs.order import Order

@@ -17,7 +17,6 @@ from ..visible import lines
 from . import dry_run, options, spending
 from .orders import budget_of, orders, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
-from .spending import Amount
 
 if TYPE_CHECKING:
     from ..runs.budget import Budget
@@ -63,7 +62,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
-@click.option("--cost-limit", type=Amount(), help="Stop before this command costs more, in its price's currency.")
+@click.option(
+    "--cost-limit",
+    type=spending.given,
+    metavar="AMOUNT",
+    help="Stop before this costs more.",
+)
 @click.option("--call-limit", type=click.IntRange(0), help="Stop before this command sends more calls.")
 @click.option("--prices", type=_FILE, help="Your prices, over the packaged ones (also: REACTREPRO_PRICES).")
 @click.option("--dry-run", is_flag=True, help="Say what it would come to, and do nothing. Needs no key.")
@@ -145,10 +149,10 @@ def _print(report: RecordReport, order: Order, budget: Budget, *, quiet: bool) -
         some = ", ".join(report.remaining[:8]) + (" …" if len(report.remaining) > 8 else "")
         parts.append(f"{len(report.remaining)} remain ({some})")
     click.echo(f"{report.run.label}: {', '.join(parts) or 'nothing'}; {text.counted(report.calls, 'call')} made.")
-    if spent := spending.sentence(budget):
-        click.echo(spent)
     if quiet:
         return
+    if spent := spending.sentence(budget):
+        click.echo(spent)
     for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
         if (part := report.run.part_path(key)).exists():
             click.echo(

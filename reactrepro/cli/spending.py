@@ -13,20 +13,19 @@ if TYPE_CHECKING:
     from ..runs.budget import Budget
 
 
-class Amount(click.ParamType[Decimal]):
-    """An amount of money, exact."""
+def given(value: str) -> Decimal:
+    """Return the amount of money that an option gives, exact; it is not negative.
 
-    name = "amount"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
-        """Return *value* as a decimal number that is not negative."""
-        try:
-            found = Decimal(str(value))
-        except ArithmeticError:
-            self.fail(f"{value!r} is no amount; write it as 2.50.", param, ctx)
-        if not found.is_finite() or found < 0:
-            self.fail(f"{value!r} is no amount; write it as 2.50.", param, ctx)
-        return found
+    Raises:
+        BadParameter: it is none.
+    """
+    try:
+        found = Decimal(value)
+    except ArithmeticError:
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise click.BadParameter(f"{value!r} is no amount; write it as 2.50.")
+    return found
 
 
 def short(budget: Budget) -> str:

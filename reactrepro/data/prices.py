@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from ..domain import Price
 from ..errors import Corrupt, Usage
+from ..price import Price
 
 FORMAT = "reactrepro-prices/1"
 VARIABLE = "REACTREPRO_PRICES"

@@ -137,10 +137,11 @@ class Gate:
         Returns:
             Whether to go on; False where *stop* said otherwise.
         """
-        last = self._now() + self._longest
-        while (left := min(self._until, last) - self._now()) > 0:
+        rest = self._longest
+        while (left := min(self._until - self._now(), rest)) > 0:
             if stop(left + min(left / 2, SPREAD) * self._chance()):
                 return False
+            rest -= left
         return True
 
 

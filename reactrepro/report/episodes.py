@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..cassettes.runs import Run
-from ..domain import Price, Trajectory
+from ..domain import Trajectory
 from ..metrics import majority_vote
+from ..price import Price
 from . import money, text
 from .model import EpisodeReport
 

@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from ..cassettes.model import RunConfig
-from ..domain import Price, Tokens
+from ..domain import Tokens
+from ..price import Price
 from .model import EpisodeReport
 
 UNKNOWN = "unknown"

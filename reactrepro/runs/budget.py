@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ..domain import Backend, Json, Price, Tokens
+from ..domain import Backend, Json, Tokens
 from ..errors import BudgetExceeded, Interrupted, ReactReproError
+from ..price import Price
 from ..report.money import amount
 
 OVERHEAD = 64

@@ -1,4 +1,4 @@
-"""Evidence: what recordings of the same task and method say of an episode: how many calls, how long, how many tokens."""
+"""Evidence: what recordings of the same task and method say of an episode: its calls, their length, their tokens."""
 
 from __future__ import annotations
 
