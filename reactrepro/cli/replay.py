@@ -130,14 +130,19 @@ def check(
 
 @click.command("list")
 @click.argument("task", required=False)
+@click.option("--costs", is_flag=True, help="Tokens and cost, too: reads every recording.")
 @options.locations
 @options.as_json
-def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tuple[Path, ...], json_: bool) -> int:
+def listing(
+    *, task: str | None, costs: bool, cassettes: tuple[Path, ...], wiki_snapshot: tuple[Path, ...], json_: bool
+) -> int:
     """Show the runs at hand: what was asked, how many episodes, how they came to be."""
-    from ..runs.listing import runs
+    from ..runs.listing import runs, with_costs
 
     found = options.layered(cassettes, wiki_snapshot)
     rows = runs(found, task)
+    if costs:
+        rows = [with_costs(row, options.prices()) for row in rows]
     if json_:
         options.echo_json([row.as_dict() for row in rows])
         return max((row.problem.exit_code for row in rows if row.problem), default=0)
@@ -145,8 +150,8 @@ def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tup
         looked = ", ".join(map(str, found.library.roots)) or "no folder"
         click.echo(f"no recordings{f' of {task}' if task else ''}; looked in {looked}.")
         return 0
-    head = ("", "task", "method", "run", "episodes", "provenance", "profile", "id")
-    click.echo(text.grid(head, [row.cells() for row in rows]))
+    head = ("", "task", "method", "run", "episodes", "provenance", "profile", "id", *(("tokens", "cost") * costs))
+    click.echo(text.grid(head, [(*row.cells(), *(row.costs() * costs)) for row in rows]))
     for row in rows:
         if row.problem is not None:
             click.echo(f"\n{lines(str(row.problem))}")
