@@ -95,6 +95,11 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     price each time; none nothing.
 
     \b
+    Money: --dry-run says what it would come to; --cost-limit and --call-limit
+    stop before they are passed (exit code 6), and the same command with a
+    higher limit carries on.
+
+    \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
