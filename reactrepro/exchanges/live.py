@@ -27,6 +27,9 @@ from .scrub import Scrubber
 from .sdks import Method, method
 from .transport import Transport, sending
 
+MOST = 64
+"""Connections that are kept open, at most: no recording has more calls under way."""
+
 CONNECT = 30.0
 """Seconds to connect, at most."""
 
@@ -298,8 +301,9 @@ def _network(base_url: str, proxy: str | None) -> Any:
     # Without TLS the certificates of the world, 0.1 s to load, are not needed; a context without any trusts nobody.
     plain = base_url.startswith("http://") and proxy is None
     verify: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
+    limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
     try:
-        return httpx2.HTTPTransport(verify=verify, proxy=proxy)
+        return httpx2.HTTPTransport(verify=verify, proxy=proxy, limits=limits)
     except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its words hold the address, maybe a password
         needs = "it needs the package socksio" if isinstance(error, ImportError) else "its address is none"
         raise Usage(
