@@ -42,3 +42,8 @@ def in_turns(
 def ratio(dividend: list[float], divisor: list[float]) -> float:
     """Return the median of the rounds' ratios; each compares two neighbours in time."""
     return median(a / b if b else float("nan") for a, b in zip(dividend, divisor, strict=True))
+
+
+def beyond(took: list[float], bare: list[float]) -> list[float]:
+    """Return what *took* takes more than *bare*, call by call or round by round."""
+    return [one - other for one, other in zip(took, bare, strict=True)]

@@ -1,6 +1,7 @@
-"""A model on this machine that answers at once, in a process of its own: what is measured is the work of who asks.
+"""A model on this machine, in a process of its own: what is measured is the work of who asks.
 
-As a program it prints its port, serves, and ends when its standard input does.
+It answers at once, or after a while, as a model does. As a program it prints its port, serves, and ends when its
+standard input does.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zlib import crc32
 
 from recordings import response
 
@@ -58,14 +61,22 @@ REPLIES = (
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Serve, and give the base URL."""
-    command = [sys.executable, str(Path(__file__).resolve())]
+def serving(delay: float = 0) -> Iterator[str]:
+    """Serve, with about *delay* seconds before each answer, and give the base URL."""
+    command = [sys.executable, str(Path(__file__).resolve()), str(delay)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="ascii") as process:
         if process.stdout is None or not (port := process.stdout.readline().strip()):
             raise AssertionError("the server does not start")
         yield f"http://127.0.0.1:{port}/v1"
         process.communicate()
+
+
+DELAY = float(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else 0.0
+"""Seconds before an answer, in the mean; from three to five quarters of it, the same for the same request."""
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    request_queue_size = 128
 
 
 class _Handler(socketserver.StreamRequestHandler):
@@ -78,7 +89,10 @@ class _Handler(socketserver.StreamRequestHandler):
                 name, _, value = header.partition(b":")
                 if name.lower() == b"content-length":
                     length = int(value)
-            self.wfile.write(_answer(self.rfile.read(length)))
+            asked = self.rfile.read(length)
+            answer = _answer(asked)
+            time.sleep(DELAY * (0.75 + crc32(asked) / 2**33))
+            self.wfile.write(answer)
 
 
 def _answer(asked: bytes) -> bytes:
@@ -91,7 +105,7 @@ def _answer(asked: bytes) -> bytes:
 
 
 def _serve() -> None:
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Handler)
+    server = _Server(("127.0.0.1", 0), _Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
     sys.stdin.read()

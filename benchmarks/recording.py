@@ -11,6 +11,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -94,15 +95,18 @@ class Recordings:
         base_url: the server.
         folder: where files are written.
         episodes: how many.
+        connections: how many episodes are recorded at a time.
     """
 
-    def __init__(self, base_url: str, folder: Path, episodes: int) -> None:
+    def __init__(self, base_url: str, folder: Path, episodes: int, connections: int = 1) -> None:
+        self._connections = connections
         self._folder, self._numbers = folder, count()
         self._questions = tuple(
             Question(str(n), f"Were {FIRST} and {SECOND} founded by settlers of one country? ({n})", "yes", n)
             for n in range(episodes)
         )
-        self._client = httpx2.Client(trust_env=False)
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        self._client = httpx2.Client(trust_env=False, limits=limits)
         self._method = method(ENDPOINT, http_client=self._client, base_url=base_url)
         self._whom = target("openai-api/loopback/scripted", environment={}, base_url=base_url)
         model = LiveModel(ENDPOINT, base_url=base_url, key="", patience=Patience(attempts=1), direct=True)
@@ -117,14 +121,23 @@ class Recordings:
         )
 
     @property
+    def episodes(self) -> int:
+        """How many episodes a side plays in a round."""
+        return len(self._questions)
+
+    @property
     def calls(self) -> int:
         """How many calls a side makes in a round."""
         return len(self._questions) * len(REPLIES)
 
     def bare(self) -> None:
         """Record nothing."""
-        for question in self._questions:
-            self._play(question, self.send)
+        if self._connections == 1:
+            for question in self._questions:
+                self._play(question, self.send)
+            return
+        with ThreadPoolExecutor(self._connections) as pool:
+            list(pool.map(lambda question: self._play(question, self.send), self._questions))
 
     def ours(self) -> None:
         """Record as the command does: every reply on the disk, synced, before it is used."""
@@ -138,6 +151,7 @@ class Recordings:
             settings=SETTINGS,
             site=SITE,
             root=self._fresh(),
+            connections=self._connections,
         )
         report = record(order, self._studio)
         if report.problems or report.calls != self.calls:
@@ -217,7 +231,7 @@ def measure(base_url: str, folder: Path, *, episodes: int, rounds: int) -> tuple
             for name, side in sides.items():
                 _turn(made, side, found[name])
             with ExitStack() as stack:
-                parts = {part: stack.enter_context(_timed(*_PARTS[part])) for part in _PARTS}
+                parts = {part: stack.enter_context(timed(*_PARTS[part])) for part in _PARTS}
                 made.ours()
             _split(parts, found["ours"].parts)
             syncing += disk(folder, size=SAVED, times=len(REPLIES))
@@ -228,7 +242,7 @@ def measure(base_url: str, folder: Path, *, episodes: int, rounds: int) -> tuple
 
 def _turn(made: Recordings, side: Callable[[], None], took: Took) -> None:
     gc.collect()
-    with _timed((Live, "send") if side == made.ours else (Recordings, "send")) as calls:
+    with timed((Live, "send") if side == made.ours else (Recordings, "send")) as calls:
         wall, cpu = time.perf_counter(), time.process_time()
         side()
         took.whole.append((time.perf_counter() - wall) * 1000 / made.calls)
@@ -254,7 +268,7 @@ def _split(parts: Mapping[str, list[tuple[float, float]]], into: dict[str, list[
 
 
 @contextmanager
-def _timed(*places: tuple[Any, str]) -> Iterator[list[tuple[float, float]]]:
+def timed(*places: tuple[Any, str]) -> Iterator[list[tuple[float, float]]]:
     """Give a list of when each call of the named functions began, and how many milliseconds it took."""
     found: list[tuple[float, float]] = []
 
@@ -290,11 +304,6 @@ def disk(folder: Path, *, size: int, times: int) -> list[float]:
         move(folder / "new", folder / "old")
         found.append((time.perf_counter() - began) * 1000)
     return found
-
-
-def beyond(took: list[float], bare: list[float]) -> list[float]:
-    """Return what *took* takes more than *bare*, call by call or round by round."""
-    return [one - other for one, other in zip(took, bare, strict=True)]
 
 
 def tenth(values: list[float]) -> float:

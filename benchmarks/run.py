@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 import startup
-from clock import in_turns, ratio
+from clock import beyond, in_turns, ratio
 from recordings import CALLS, Workload, make
 from rows import Goal, Row, exit_code, table
 
@@ -46,6 +46,9 @@ class Size:
         recordings: rounds of recording.
         agents: episodes of an agent that is not ours.
         threaded, tasks: episodes at once, in threads and under asyncio.
+        connections: how many episodes are recorded at a time, to compare with one.
+        delay: seconds that the server takes for a reply then.
+        scalings: rounds of that.
     """
 
     episodes: int = 50
@@ -62,6 +65,9 @@ class Size:
     agents: int = 10
     threaded: int = 120
     tasks: int = 60
+    connections: int = 32
+    delay: float = 1.0
+    scalings: int = 3
 
 
 QUICK = Size(
@@ -79,6 +85,9 @@ QUICK = Size(
     agents=1,
     threaded=16,
     tasks=8,
+    connections=4,
+    delay=0.2,
+    scalings=1,
 )
 
 
@@ -279,7 +288,7 @@ class Bench:
             size = self._size
             found, disk = made.measure(base_url, folder, episodes=size.recorded, rounds=size.recordings)
         bare, ours = found["bare"], found["ours"]
-        own, parts = made.beyond(ours.calls, bare.calls), ours.parts
+        own, parts = beyond(ours.calls, bare.calls), ours.parts
         yield Row("recording: the bare SDK, per call", median(bare.calls), "ms", note=_WALL)
         yield Row("recording: own work, per reply", median(own), "ms", Goal(5), _WALL)
         yield Row("recording: own work, per reply, 90th percentile", made.tenth(own), "ms", Goal(5), _WALL)
@@ -290,14 +299,40 @@ class Bench:
         yield Row("recording: this disk's own write, fsync, rename, fsync", median(disk), "ms", note=_WALL)
         sides = {"ours": ours, "vcrpy, per episode": found["vcrpy"], "vcrpy, per reply": found["vcrpy each"]}
         for name, side in sides.items():
-            more = made.beyond(side.whole, bare.whole)
+            more = beyond(side.whole, bare.whole)
             yield Row(f"recording: whole, beyond the bare SDK, {name}", median(more), "ms", note=_WALL)
-        cpu = {name: made.beyond(side.cpu, bare.cpu) for name, side in sides.items()}
+        cpu = {name: beyond(side.cpu, bare.cpu) for name, side in sides.items()}
         for name, more in cpu.items():
             goal = Goal(5) if name == "ours" else None
             yield Row(f"recording: whole, beyond the bare SDK, {name}, CPU", median(more), "ms", goal)
         times = ratio(cpu["ours"], cpu["vcrpy, per reply"])
         yield Row("recording: CPU, times that of vcrpy saved per reply", times, "times", Goal(1, required=True))
+
+    def scale(self) -> Iterator[Row]:
+        """Episodes recorded over many connections from a server that takes a second for a reply, as a model does."""
+        import loopback
+        import scale as made
+
+        size = self._size
+        few, many = 1, size.connections
+        with loopback.serving(size.delay) as base_url:
+            folder = self._folder / "scale"
+            found = made.measure(base_url, folder, connections=(few, many), rounds=size.scalings)
+        for number, side in found.items():
+            name = f"{number} connection{'s' if number > 1 else ''}"
+            more, cpu = beyond(side.ours, side.bare), beyond(side.cpu, side.bare_cpu)
+            yield Row(f"{name}: a reply, beyond the bare SDK", median(more), "ms", Goal(20 * size.delay), _WALL)
+            yield Row(f"{name}: own work on a reply", median(cpu), "ms")
+            share = median(cpu) / 1000
+            yield Row(f"{name}: own work, of a reply of one second", share, "times", Goal(0.02, required=True))
+        one, all_ = found[few], found[many]
+        times = ratio(all_.rate, all_.bare_rate)
+        yield Row(
+            f"{many} connections: episodes, times those of the bare SDK", times, "times", Goal(0.9, at_least=True)
+        )
+        times = ratio(all_.rate, one.rate)
+        goal = Goal(0.8 * many, at_least=True)
+        yield Row(f"{many} connections: episodes per second, times those of one", times, "times", goal)
 
 
 _WALL = "wall time"
@@ -315,6 +350,7 @@ NAMES = (
     "agents",
     "together",
     "recording",
+    "scale",
 )
 """What can be measured, in order: processes first, while this one is still small."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -20,6 +20,10 @@ _OWN = frozenset({"connection", "content-length", "host", "keep-alive", "transfe
 """Headers that belong to one connection; the others are passed on as they come."""
 
 
+_REFUSAL = {"Content-Type": "application/json", "Retry-After": "1"}
+_SLOWLY = b'{"error": {"message": "too many requests", "type": "rate_limit", "code": "rate_limit_exceeded"}}'
+
+
 class Relay:
     """Passes calls on to a server, one connection each. A context manager: it listens inside.
 
@@ -29,6 +33,7 @@ class Relay:
         target: base URL of the server.
         watch: told of each moment of each call (numbered from 1), in the thread that carries it, and before it goes on.
         headers: added to every answer.
+        refused: numbers of calls that the server never sees: status 429, with a second to wait.
 
     Attributes:
         base_url: the same address on this relay.
@@ -41,6 +46,7 @@ class Relay:
         target: str,
         watch: Callable[[Moment, int], None] = lambda moment, number: None,
         headers: Mapping[str, str] | None = None,
+        refused: Container[int] = (),
     ) -> None:
         parts = urlsplit(target)
         self._netloc = parts.netloc
@@ -49,7 +55,7 @@ class Relay:
         self._server = _Server((LOOPBACK, 0), _Handler)
         self._server.relay = self
         self.base_url = f"http://{LOOPBACK}:{self._server.server_address[1]}{parts.path}"
-        self.watch = watch
+        self.watch, self.refused = watch, refused
         self.calls = 0
         self.keys: set[str] = set()
 
@@ -99,6 +105,13 @@ class _Handler(BaseHTTPRequestHandler):
         relay, headers = self.server.relay, dict(self.headers.items())
         body = self.rfile.read(int(self.headers["Content-Length"]))
         number = relay.enter(headers)
+        if number in relay.refused:
+            self.send_response_only(429)
+            for name, value in {**_REFUSAL, "Content-Length": str(len(_SLOWLY))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(_SLOWLY)
+            return
         try:
             status, more, answer = relay.ask(self.path, headers, body, number)
         except (OSError, http.client.HTTPException):

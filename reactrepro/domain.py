@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -209,6 +209,12 @@ class Tokens:
 
     prompt: int | None = None
     completion: int | None = None
+
+    @classmethod
+    def total(cls, used: Iterable[Tokens]) -> Tokens:
+        """Return the sum; each count is unknown as soon as one is, or where there is none to add up."""
+        counts = zip(*((one.prompt, one.completion) for one in used), strict=True)
+        return cls(*(None if None in column else sum(filter(None, column)) for column in counts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class Lab:
 
     def made(self, order: Order, **changes: Any) -> Studio:
         """The studio for *order*; waits between attempts are short."""
-        fields = ("wiki_mode", "patience", "secrets", "snapshots", "prompt_roots")
+        fields = ("wiki_mode", "patience", "secrets", "snapshots", "prompt_roots", "meter")
         given = {name: changes.pop(name) for name in fields if name in changes}
         wiki = {"contact": "tests@example.org", "retries": 1, **changes}
         return studio(

@@ -69,6 +69,7 @@ def test_the_table_has_name_value_goal_and_verdict() -> None:
     ]
 
 
+SCALED = ("a reply, beyond the bare SDK", "own work on a reply", "own work, of a reply of one second")
 GROUPS = {
     "startup": [
         'python -c "import click, yaml"',
@@ -143,6 +144,12 @@ RECORDING = [
     "recording: whole, beyond the bare SDK, vcrpy, per reply, CPU",
     "recording: CPU, times that of vcrpy saved per reply",
 ]
+SCALE = [
+    *(f"1 connection: {what}" for what in SCALED),
+    *(f"4 connections: {what}" for what in SCALED),
+    "4 connections: episodes, times those of the bare SDK",
+    "4 connections: episodes per second, times those of one",
+]
 DIFFERENCES = ("recording: own work", "recording: whole", "recording: CPU")
 """On a busy machine, one round of two such times may come out the wrong way round."""
 
@@ -177,6 +184,16 @@ def test_the_benchmark_of_recordings_runs(tmp_path: Path) -> None:
     assert [row["name"] for row in rows] == RECORDING
     assert all(row["value"] > 0 for row in rows if not row["name"].startswith(DIFFERENCES))
     assert [row["name"] for row in rows if row["required"]] == RECORDING[-1:]
+    assert done.returncode == any(row["verdict"] == "missed" for row in rows)
+
+
+def test_the_benchmark_of_many_connections_runs(tmp_path: Path) -> None:
+    """One round with four connections; what is required is a share of a second, not milliseconds."""
+    done = _run(environment(), "--quick", "--only", "scale", "--json", str(tmp_path / "found.json"))
+    assert done.stderr == ""
+    rows = json.loads(tmp_path.joinpath("found.json").read_text(encoding="ascii"))["rows"]
+    assert [row["name"] for row in rows] == SCALE
+    assert [row["name"] for row in rows if row["required"]] == [SCALE[2], SCALE[5]]
     assert done.returncode == any(row["verdict"] == "missed" for row in rows)
 
 

@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 
 from live import check
-from live.checks import ALL, fixtures, full_disk, on_disk, recorder_killed
+from live.checks import ALL, fixtures, full_disk, on_disk, recorder_killed, storm
 from live.checks.running import Servers
 from live.checks.stage import MARK, NO_NETWORK, CheckFailed, Done, Skipped, Stage
 from reactrepro.cassettes.model import Interaction
 from reactrepro.cassettes.text import body_json
 from reactrepro.cassettes.write import cassette_bytes, seal
+from reactrepro.tasks.pelm import Pelm
 
 from . import conftest
+from .lab import Lab, environment, lab
 from .world import World, world
 
-__all__ = ["world"]
+__all__ = ["lab", "world"]
 
 ASKED = {"model": "m", "prompt": "Thought 1:", "max_tokens": 30}
 MADE = Interaction(
@@ -213,3 +215,32 @@ def test_a_command_without_a_report_has_failed() -> None:
     """What it said instead stands in the message."""
     with pytest.raises(CheckFailed, match="exit code 2 and no report; it said: usage / error"):
         Done(2, "", "usage\nerror").states()
+
+
+# --- the storm ------------------------------------------------------------------------------------------------------
+
+
+class LabServers(NoServers):
+    """The lab's servers in the place of the real ones."""
+
+    def __init__(self, made: Lab) -> None:
+        super().__init__()
+        self._urls = {"wiki": made.wiki.base_url}
+        self._llm = made.llm.base_url
+
+    def url(self, name: str) -> str:
+        """The address of the wiki, or of the one model."""
+        return self._urls.get(name, self._llm)
+
+
+def test_the_storm_is_weathered_on_loopback_servers(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check itself, with a model of two steps: 36 episodes, 32 connections, 20 refusals, one kill."""
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    lab.llm.delay = 0.05
+    said = (" I look.\nAction 1: Search[Vorland]", " Done.\nAction 2: Finish[x]")
+    for question in Pelm().questions():
+        lab.llm.minds |= {question.text: said, f"{question.text} (Again.)": said}
+    found = storm.check(Stage(folder, LabServers(lab)))
+    assert found.startswith("72 replies in 36 episodes, 20 refused, ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from . import apis, fixtures, full_disk, leaks, recorder_killed, servers_killed, slow, together
+from . import apis, fixtures, full_disk, leaks, recorder_killed, servers_killed, slow, storm, together
 from .stage import Stage
 
 ALL: Mapping[str, Callable[[Stage], str]] = {
@@ -14,6 +14,7 @@ ALL: Mapping[str, Callable[[Stage], str]] = {
     "wiki-killed": servers_killed.check_wiki,
     "recorder-killed": recorder_killed.check,
     "slow": slow.check,
+    "storm": storm.check,
     "two-recorders": together.check,
     "full-disk": full_disk.check,
     "no-leaks": leaks.check,

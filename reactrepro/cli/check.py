@@ -98,7 +98,8 @@ def _rows(report: CheckReport, quiet: bool, verbose: bool) -> list[str]:
 
 
 def _json(report: CheckReport, _quiet: bool, _verbose: bool) -> None:
-    rows = [shown_episodes.as_dict(episode, overrides_of(episode.run)) for episode in report.episodes]
+    prices = options.prices()
+    rows = [shown_episodes.as_dict(episode, overrides_of(episode.run), prices) for episode in report.episodes]
     options.echo_json({"episodes": rows, "others": 0, **findings.as_dict(report)})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from ..data.subsets import SUBSETS
+from ..price import Price
 from ..runs.picks import Pick
 from ..runs.roots import Sources, sources
 
@@ -108,6 +110,18 @@ def pick(words: Iterable[str], given: Mapping[str, Any]) -> Pick:
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:
     """Return the sources that the two options name, over the ones that are found without them."""
     return sources(tuple(cassettes), tuple(wiki_snapshot))
+
+
+def prices(given: Path | None = None) -> Mapping[str, Price]:
+    """Return what models cost: the packaged table, under that of the environment, under the file *given*.
+
+    Raises:
+        Usage, Corrupt: a file of the user's cannot be read.
+    """
+    from ..data import prices as table
+
+    named = os.environ.get(table.VARIABLE, "")
+    return table.prices([*([Path(named)] if named else []), *([given] if given else [])])
 
 
 def echo_json(data: Any) -> None:

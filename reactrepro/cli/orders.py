@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Interrupted
+from ..errors import Interrupted, Usage
 from . import options
 
 if TYPE_CHECKING:
     from ..domain import Settings
+    from ..price import Price
+    from ..runs.budget import Budget
     from ..runs.episode import Studio
     from ..runs.order import Order
     from ..runs.record import RecordReport
@@ -63,7 +65,7 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
         api=given["api"],
         preferred=PROFILES.get(given["profile"], {}).get("api"),
         base_url=given["base_url"],
-        keyless=given["mode"] == "none",
+        keyless=given["mode"] == "none" or given["dry_run"],
     )
     asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
     pick = options.pick(index, given)
@@ -94,7 +96,29 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
     return order(method, *settings_of(method, given["profile"], known, asked)), ()
 
 
-def studio_of(order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event) -> Studio | None:
+def budget_of(order: Order, given: dict[str, Any], prices: Mapping[str, Price]) -> Budget:
+    """Return the budget of the whole command.
+
+    Raises:
+        Usage: a limit of the cost, and nobody knows the price.
+    """
+    from ..backends import BACKENDS
+    from ..data.prices import VARIABLE
+    from ..runs.budget import Budget
+
+    name = f"{order.target.provider}/{order.target.model}"
+    price, limit = prices.get(name), given["cost_limit"]
+    if limit is not None and price is None and order.mode != "none":
+        raise Usage(
+            f"no price of {name} is known, so that --cost-limit cannot be kept. Give its price by --prices FILE or "
+            f'{VARIABLE} (docs/recording.md, "Prices"), or set --call-limit. Nothing was asked.'
+        )
+    return Budget(BACKENDS.get(order.settings.api)(), price, cost_limit=limit, call_limit=given["call_limit"])
+
+
+def studio_of(
+    order: Order, *, given: dict[str, Any], found: Sources, stopped: threading.Event, budget: Budget
+) -> Studio | None:
     """Return the studio that carries out *order*, or None where nothing is to be asked."""
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
@@ -133,4 +157,5 @@ def studio_of(order: Order, *, given: dict[str, Any], found: Sources, stopped: t
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
         prompt_roots=prompt.roots,
+        meter=budget,
     )

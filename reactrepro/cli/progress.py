@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A bar with done, failed and time left, on a terminal; nothing elsewhere."""
+    """A bar with done, failed, tokens, cost and time left, on a terminal; nothing elsewhere.
 
-    def __init__(self, length: int, stopped: threading.Event, *, silent: bool) -> None:
+    Args:
+        length: episodes.
+        stopped: set when the user wants an end.
+        silent: show nothing.
+        spent: says what was spent so far, in a few words.
+    """
+
+    def __init__(
+        self, length: int, stopped: threading.Event, *, silent: bool, spent: Callable[[], str] = lambda: ""
+    ) -> None:
         self._bar: Any = None
+        self._spent = spent
         self.stopped = stopped
         self.failed = 0
         if not silent and sys.stderr.isatty():
@@ -32,7 +42,8 @@ class Progress:
         """Count one episode."""
         self.failed += episode.state == "failed"
         if self._bar is not None:
-            self._bar.label = f"recording ({self.failed} failed)" if self.failed else "recording"
+            said = [f"{self.failed} failed"] * bool(self.failed) + [self._spent()]
+            self._bar.label = f"recording ({', '.join(filter(None, said))})" if any(said) else "recording"
             self._bar.update(1)
 
     def __enter__(self) -> Progress:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DiskError, Interrupted, exit_code
+from ..report import money, text
 from ..report import sent as sent_words
-from ..report import text
 from ..runs.picks import NOTHING_ASKED
 from ..runs.roots import shown
 from ..visible import lines
-from . import options, renewing
-from .orders import orders, recorded, studio_of
+from . import dry_run, options, renewing, spending
+from .orders import budget_of, orders, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
+    from ..runs.budget import Budget
     from ..runs.order import Order
     from ..runs.record import RecordReport
     from ..runs.roots import Sources
@@ -35,6 +36,7 @@ LONG = 80
 """Characters of a selection beyond which the command that replays it says `all`, which is all that is recorded."""
 
 _DIR = click.Path(file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -69,6 +71,15 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
 @click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
 @click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
+@click.option(
+    "--cost-limit",
+    type=spending.given,
+    metavar="AMOUNT",
+    help="Stop before this costs more.",
+)
+@click.option("--call-limit", type=click.IntRange(0), help="Stop before this command sends more calls.")
+@click.option("--prices", type=_FILE, help="Your prices, over the packaged ones (also: REACTREPRO_PRICES).")
+@click.option("--dry-run", is_flag=True, help="Say what it would come to, and do nothing. Needs no key.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -98,6 +109,11 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     complete. Neither INDEX nor --model is given then.
 
     \b
+    Money: --dry-run says what it would come to; --cost-limit and --call-limit
+    stop before they are passed (exit code 6), and the same command with a
+    higher limit carries on.
+
+    \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
@@ -114,21 +130,27 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     if not asked or given["model"] is None or given["keep"]:
         raise click.UsageError(_missing(asked, given))
     order, parts = orders(task, index, given, found)
+    prices = options.prices(given["prices"])
+    budget = budget_of(order, given, prices)
+    if given["dry_run"]:
+        return dry_run.show(order, parts, found, prices, json_=json_)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
             f"no contact is set: the wiki's operators cannot reach you. Set --contact or {CONTACT_VARIABLE}.", err=True
         )
-    bar = Progress(len(order.questions) * max(1, len(parts)), stopped, silent=quiet or json_)
+    length, said = len(order.questions) * max(1, len(parts)), partial(spending.short, budget)
+    bar = Progress(length, stopped, silent=quiet or json_, spent=said)
+    studio = partial(studio_of, given=given, found=found, stopped=stopped, budget=budget)
     try:
         with stop_on_interrupt(stopped), bar:
-            report = recorded(order, parts, partial(studio_of, given=given, found=found, stopped=stopped), found, bar)
+            report = recorded(order, parts, studio, found, bar)
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
     if json_:
-        options.echo_json(_data(report))
+        options.echo_json(_data(report, budget))
     else:
-        _print(report, order, quiet=quiet)
+        _print(report, order, budget, quiet=quiet)
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
@@ -146,7 +168,7 @@ def _reachable(contact: str | None, site: str | None, base_url: str | None) -> b
     return site is None or bool(contact) or is_loopback(base_url or base_of(site))
 
 
-def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
+def _print(report: RecordReport, order: Order, budget: Budget, *, quiet: bool) -> None:
     for episode in report.episodes:
         if episode.problem is not None:
             click.echo(lines(f"{episode.state}: episode {episode.key}: {episode.problem}"), err=True)
@@ -165,18 +187,24 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
         return
     if words := sent_words.in_words(report.sent, order.settings.temperature):
         click.echo(f"The server does not take all that was asked: {words}.")
-    for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
-        if (part := report.run.part_path(key)).exists():
-            click.echo(
-                f"{shown(part)} is an unfinished recording beside the finished one: --mode new_episodes carries it on; "
-                "or remove it."
-            )
+    if spent := spending.sentence(budget):
+        click.echo(spent)
+    _print_unfinished(report)
     if counts["busy"]:
         click.echo("Busy means that another recorder is at it, which is no failure.")
     if report.remaining or counts["failed"] or counts["busy"]:
         click.echo("The same command carries on; what is recorded is not asked again.")
     if counts["recorded"] or counts["kept"]:
         click.echo(f"Replay it with: {_replay(report, order)}")
+
+
+def _print_unfinished(report: RecordReport) -> None:
+    for key in [episode.key for episode in report.episodes if episode.state == "kept"]:
+        if (part := report.run.part_path(key)).exists():
+            click.echo(
+                f"{shown(part)} is an unfinished recording beside the finished one: --mode new_episodes carries it on; "
+                "or remove it."
+            )
 
 
 _UNJUDGED = ("filtered", "refused", "context_exceeded")
@@ -196,17 +224,20 @@ def _replay(report: RecordReport, order: Order) -> str:
     return shlex.join(words)
 
 
-def _data(report: RecordReport) -> dict[str, Any]:
+def _data(report: RecordReport, budget: Budget) -> dict[str, Any]:
     return {
         "run": report.run.label,
         "folder": str(report.run.folder),
         "calls": report.calls,
+        "spent": spending.data(budget),
         "episodes": [
             {
                 "key": episode.key,
                 "state": episode.state,
                 "calls": episode.calls,
                 "ended": episode.ended,
+                "tokens": money.tokens_data(episode.tokens),
+                "cost": money.cost_data(money.priced(episode.tokens, budget.price)),
                 "problem": str(episode.problem) if episode.problem else None,
             }
             for episode in report.episodes

@@ -12,8 +12,8 @@ import click
 from ..errors import CassetteAbsent, DiskError, Interrupted, Usage, exit_code
 from ..report import text
 from ..visible import lines
-from . import options
-from .orders import recorded, studio_of
+from . import options, spending
+from .orders import budget_of, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
 
 if TYPE_CHECKING:
@@ -58,18 +58,21 @@ def changed(
     if not renewal.stale:
         click.echo(f"{run.label}: all {text.counted(len(renewal.valid), 'episode')} replay; nothing is to be recorded.")
         return 0
-    if given.get("dry_run"):
+    if given["dry_run"]:
         _say_plan(renewal, json_=json_)
         return 0
     order = _order(run, known, given)
-    bar = Progress(len(renewal.stale), stopped, silent=quiet or json_)
-    studio = partial(studio_of, given=given, found=found, stopped=stopped)
+    budget = budget_of(order, given, options.prices(given["prices"]))
+    bar = Progress(len(renewal.stale), stopped, silent=quiet or json_, spent=partial(spending.short, budget))
+    studio = partial(studio_of, given=given, found=found, stopped=stopped, budget=budget)
     try:
         with stop_on_interrupt(stopped), bar:
             renewed = renew(renewal, order, lambda o: recorded(o, (), studio, found, bar), found, keep=given["keep"])
     except OSError as error:  # a file; networks have errors of their own
         raise DiskError.of(error) from error
     _say(renewal, renewed, json_=json_, quiet=quiet)
+    if not json_ and (spent := spending.sentence(budget)):
+        click.echo(spent)
     if isinstance(renewed.report.stopped, Interrupted):
         return renewed.report.stopped.exit_code
     return exit_code(renewed.report.problems)

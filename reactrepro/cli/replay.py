@@ -97,14 +97,19 @@ def replay(
 
 @click.command("list")
 @click.argument("task", required=False)
+@click.option("--costs", is_flag=True, help="Tokens and cost, too: reads every recording.")
 @options.locations
 @options.as_json
-def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tuple[Path, ...], json_: bool) -> int:
+def listing(
+    *, task: str | None, costs: bool, cassettes: tuple[Path, ...], wiki_snapshot: tuple[Path, ...], json_: bool
+) -> int:
     """Show the runs at hand: what was asked, how many episodes, how they came to be."""
-    from ..runs.listing import runs
+    from ..runs.listing import runs, with_costs
 
     found = options.layered(cassettes, wiki_snapshot)
     rows = runs(found, task)
+    if costs:
+        rows = [with_costs(row, options.prices()) for row in rows]
     if json_:
         options.echo_json([row.as_dict() for row in rows])
         return max((row.problem.exit_code for row in rows if row.problem), default=0)
@@ -112,8 +117,8 @@ def listing(*, task: str | None, cassettes: tuple[Path, ...], wiki_snapshot: tup
         looked = ", ".join(map(str, found.library.roots)) or "no folder"
         click.echo(f"no recordings{f' of {task}' if task else ''}; looked in {looked}.")
         return 0
-    head = ("", "task", "method", "run", "episodes", "provenance", "profile", "id")
-    click.echo(text.grid(head, [row.cells() for row in rows]))
+    head = ("", "task", "method", "run", "episodes", "provenance", "profile", "id", *(("tokens", "cost") * costs))
+    click.echo(text.grid(head, [(*row.cells(), *(row.costs() * costs)) for row in rows]))
     for row in rows:
         if row.problem is not None:
             click.echo(f"\n{lines(str(row.problem))}")
@@ -126,7 +131,7 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
-        click.echo("\n" + shown_episodes.result_table(one, overrides_of(one.run) or {}) + "\n")
+        click.echo("\n" + shown_episodes.result_table(one, overrides_of(one.run) or {}, options.prices()) + "\n")
     elif not quiet and one is None:
         print_rows(report.episodes)
     for episode in report.episodes:
@@ -140,17 +145,19 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
 
 def print_rows(episodes: Sequence[EpisodeReport]) -> None:
     """Print one line per episode, and per run its conditions."""
-    click.echo(shown_episodes.rows(episodes) + "\n")
+    prices = options.prices()
+    click.echo(shown_episodes.rows(episodes, prices) + "\n")
     for run in dict.fromkeys(episode.run for episode in episodes):
         if (overrides := overrides_of(run)) is not None:
             of_run = [episode for episode in episodes if episode.run == run]
-            click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
+            click.echo(lines(shown_episodes.run_line(run, of_run, overrides, prices)))
     click.echo()
 
 
 def _data(report: RunReport) -> dict[str, object]:
+    prices = options.prices()
     return {
-        "episodes": [shown_episodes.as_dict(episode, overrides_of(episode.run)) for episode in report.episodes],
+        "episodes": [shown_episodes.as_dict(episode, overrides_of(episode.run), prices) for episode in report.episodes],
         "others": report.others,
         "exit_code": report.exit_code,
     }

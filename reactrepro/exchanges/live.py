@@ -8,6 +8,7 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,13 +18,17 @@ from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, UnansweredRef
 from ..domain import Call, Json
 from ..errors import Corrupt, InfraError, Interrupted, Unanswered, Usage
+from .meter import Meter, Unmetered, metered
 from .recorded import Refusals, miss, parsed, refuse_error
 from .recorder import Recorder
 from .refusals import NoReply, ProviderError, code_of, is_unpaid, refusal, unanswered
-from .retries import MANY, Breaker, Patience, is_retryable
+from .retries import MANY, Breaker, Gate, Patience, is_retryable, is_shared
 from .scrub import Scrubber
 from .sdks import Method, method
 from .transport import Transport, sending
+
+MOST = 64
+"""Connections that are kept open, at most: no recording has more calls under way."""
 
 CONNECT = 30.0
 """Seconds to connect, at most."""
@@ -42,9 +47,11 @@ class LiveModel:
         plain: send nothing that the environment adds (an organisation, a project).
         direct: never through a proxy: the server is on this machine.
         inner: the transport that reaches the network; for tests and for the self-check.
+        meter: counts the calls and what they cost.
 
     Attributes:
-        patience, key_hint: as above.
+        patience, key_hint, meter: as above.
+        gate: has all calls wait when one is told to.
         scrubber: decides what may be written.
         answered: some call was answered with a reply.
         too_long: how many first prompts of episodes were too long, before any reply came.
@@ -66,10 +73,12 @@ class LiveModel:
         plain: bool = True,
         direct: bool = False,
         inner: Any = None,
+        meter: Meter | None = None,
     ) -> None:
         import httpx2
 
         self.patience, self.key_hint = patience, key_hint
+        self.meter, self.gate = meter or Unmetered(), Gate(patience.longest_wait)
         self.scrubber = Scrubber([key, *secrets])
         self.answered = False
         self.too_long = 0
@@ -141,6 +150,7 @@ class Live:
             Unanswered: a refusal of just this request.
             CassetteMiss: an earlier attempt recorded another request at this place, and *extend* is off.
             Corrupt: *call* holds a key; nothing was sent.
+            BudgetExceeded: the call could pass a limit; it was not made.
             Interrupted: the user wants an end.
             OSError: the reply could not be saved.
         """
@@ -179,11 +189,11 @@ class Live:
             raise Corrupt("the request would hold a key, or another secret of the environment. It was not sent.")
         failures = 0
         while True:
-            if self._stopped.is_set():
+            if not self._model.gate.passes(self._stopped.wait) or self._stopped.is_set():
                 raise Interrupted
             self._before()
             try:
-                return self._once(call)
+                return metered(self._model.meter, call.body, self._stopped, partial(self._once, call), self._status)
             except self._model.method.sdk.APIStatusError as error:
                 failures += 1
                 self._model.breaker.answered()
@@ -270,8 +280,15 @@ class Live:
             asked = patience.asked(headers)
             later = f"; it asks to be left alone for {asked:.0f} s" if asked else ""
             raise ProviderError(f"{what}; {failures} of {patience.attempts} attempts made{later}.", **more)
+        if is_shared(more.get("status")):
+            self._model.gate.close(seconds)
         if self._stopped.wait(seconds):
             raise Interrupted
+
+    @property
+    def _status(self) -> Any:
+        """What the SDK raises where the server answers with an error status."""
+        return self._model.method.sdk.APIStatusError
 
 
 def self_check(endpoint: str, body: Json) -> None:
@@ -320,8 +337,9 @@ def _network(base_url: str, proxy: str | None) -> Any:
     # Without TLS the certificates of the world, 0.1 s to load, are not needed; a context without any trusts nobody.
     plain = base_url.startswith("http://") and proxy is None
     verify: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
+    limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
     try:
-        return httpx2.HTTPTransport(verify=verify, proxy=proxy)
+        return httpx2.HTTPTransport(verify=verify, proxy=proxy, limits=limits)
     except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its words hold the address, maybe a password
         needs = "it needs the package socksio" if isinstance(error, ImportError) else "its address is none"
         raise Usage(

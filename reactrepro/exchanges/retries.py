@@ -18,6 +18,15 @@ MANY = 3
 """Calls in a row, each in vain after all of its attempts, after which nobody expects a server there anymore."""
 
 
+SPREAD = 1.0
+"""Seconds over which waiting calls come back, at most."""
+
+
+def is_shared(status: int | None) -> bool:
+    """Tell whether *status* speaks of the provider as a whole, so that every call has to wait: 429, 5xx."""
+    return status is not None and (status == 429 or status >= 500)
+
+
 def is_retryable(status: int, headers: Mapping[str, str] | None = None) -> bool:
     """Tell whether a call that was answered with *status* is tried again; a provider's word on that counts."""
     if _header(headers, "x-should-retry") == "false":
@@ -93,6 +102,47 @@ class Breaker:
         """Begin anew: there is a server, whatever it said."""
         with self._lock:
             self._unconnected = 0
+
+
+class Gate:
+    """Has all calls to a provider wait as soon as one of them is told to, so that a storm is waited out together.
+
+    Args:
+        longest: seconds after which a waiting call goes on all the same, however often the gate was closed meanwhile.
+        chance, now: for tests: a number from 0 to 1; seconds on a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        longest: float = 300.0,
+        *,
+        chance: Callable[[], float] = random.random,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._longest, self._chance, self._now = longest, chance, now
+        self._until = float("-inf")
+
+    def close(self, seconds: float) -> None:
+        """Let no further call pass for *seconds*; what was asked for before and is longer counts."""
+        with self._lock:
+            self._until = max(self._until, self._now() + seconds)
+
+    def passes(self, stop: Callable[[float], bool]) -> bool:
+        """Wait until the gate is open, and a little longer, each call by chance, so that they do not all come at once.
+
+        Args:
+            stop: waits so many seconds; True means that the user wants an end.
+
+        Returns:
+            Whether to go on; False where *stop* said otherwise.
+        """
+        rest = self._longest
+        while (left := min(self._until - self._now(), rest)) > 0:
+            if stop(left + min(left / 2, SPREAD) * self._chance()):
+                return False
+            rest -= left
+        return True
 
 
 def _header(headers: Mapping[str, str] | None, name: str) -> str | None:

@@ -8,10 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from ..cassettes.runs import Run
-from ..domain import Tokens, Trajectory
+from ..domain import Trajectory
 from ..metrics import majority_vote
+from ..price import Price
+from . import money, text
 from . import sent as sent_words
-from . import text
 from .model import EpisodeReport
 
 JUDGED = frozenset({"finish", "step_limit", "no_answer"})
@@ -30,12 +31,6 @@ def profile_line(profile: str, overrides: Mapping[str, object]) -> str:
     return f"{profile}; overridden: " + ", ".join(f"{name} {value}" for name, value in overrides.items())
 
 
-def tokens(episode: EpisodeReport) -> Tokens:
-    """Return the episode's token usage; unknown as soon as one reply's is."""
-    used = [turn.completion.tokens for turn in episode.turns if turn.completion is not None]
-    return Tokens(_total([t.prompt for t in used]), _total([t.completion for t in used]))
-
-
 def format_flags(episodes: Iterable[EpisodeReport]) -> str:
     """Return how often each format flag stands on a step: "cut_at_stop 3, quoted_argument 1"; "" for none."""
     found = Counter(
@@ -44,14 +39,17 @@ def format_flags(episodes: Iterable[EpisodeReport]) -> str:
     return ", ".join(f"{flag} {count}" for flag, count in sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def run_line(run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str, object]) -> str:
-    """Return what holds for a whole run: conditions, id, repairs, and how often strict would have asked again."""
+def run_line(
+    run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str, object], prices: Mapping[str, Price]
+) -> str:
+    """Return what holds for a whole run: conditions, id, repairs, how often strict would have asked again, the cost."""
     replies = sum(e.trajectory.llm_calls - e.trajectory.reprompts for e in episodes if e.trajectory)
     strict = sum(e.trajectory.strict_reprompts for e in episodes if e.trajectory)
     line = (
         f"{run.label}: profile {conditions(run, overrides)}; id {run.id[:12]}\n"
         f"  format flags: {format_flags(episodes) or 'none'}; "
-        f"strict would have reprompted {strict} of {text.counted(replies, 'reply', 'replies')}"
+        f"strict would have reprompted {strict} of {text.counted(replies, 'reply', 'replies')}\n"
+        f"  {money.run_text(episodes, prices)}"
     )
     temperature = run.config.settings.temperature
     found = Counter(sent_words.in_words(episode.sent, temperature) for episode in episodes)
@@ -62,7 +60,7 @@ def run_line(run: Run, episodes: Sequence[EpisodeReport], overrides: Mapping[str
     return line + (f"; {text.counted(cut, 'character')} cut here" if cut else "")
 
 
-def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str:
+def result_table(episode: EpisodeReport, overrides: Mapping[str, object], prices: Mapping[str, Price]) -> str:
     """Return the table that stands under one trajectory, with the fields of the published page first."""
     config, score, trajectory = episode.run.config, episode.score, episode.trajectory
     rows: list[tuple[str, object]] = [
@@ -95,7 +93,8 @@ def result_table(episode: EpisodeReport, overrides: Mapping[str, object]) -> str
         rows.append(("parts", ", ".join(part.run.label for part in episode.parts)))
     rows += [
         ("profile", conditions(episode.run, overrides)),
-        ("tokens", _tokens_text(tokens(episode))),
+        ("tokens", money.tokens_text(money.tokens(episode))),
+        ("cost", money.cost_text(episode, prices)),
         ("provenance", provenance(episode)),
         ("recording", episode.file),
         ("run id", episode.run.id[:12]),
@@ -118,10 +117,10 @@ def provenance(episode: EpisodeReport) -> str:
     return f"{config.provenance}; not published and filled in: {', '.join(config.filled_in)}"
 
 
-def rows(episodes: Sequence[EpisodeReport]) -> str:
+def rows(episodes: Sequence[EpisodeReport], prices: Mapping[str, Price]) -> str:
     """Return one line per episode."""
-    head = ("run", "key", "EM", "F1", "steps", "calls", "retries", "ended", "answer", "result")
-    return text.grid(head, [_row(episode) for episode in episodes])
+    head = ("run", "key", "EM", "F1", "steps", "calls", "retries", "tokens", "cost", "ended", "answer", "result")
+    return text.grid(head, [_row(episode, prices) for episode in episodes])
 
 
 def summary(episodes: Sequence[EpisodeReport], what_if: str = "") -> str:
@@ -144,7 +143,9 @@ def summary(episodes: Sequence[EpisodeReport], what_if: str = "") -> str:
     return line + "."
 
 
-def as_dict(episode: EpisodeReport, overrides: Mapping[str, object] | None) -> dict[str, Any]:
+def as_dict(
+    episode: EpisodeReport, overrides: Mapping[str, object] | None, prices: Mapping[str, Price]
+) -> dict[str, Any]:
     """Return everything about one episode as JSON-ready data."""
     data: dict[str, Any] = {
         "run": episode.run.label,
@@ -171,14 +172,13 @@ def as_dict(episode: EpisodeReport, overrides: Mapping[str, object] | None) -> d
     if episode.prompt is not None:
         data["prompt"] = {"name": episode.prompt.name, "sha256": episode.prompt.sha256}
     if episode.trajectory is not None and episode.score is not None:
-        data |= _computed(episode)
+        data |= _computed(episode, prices)
     return data
 
 
-def _computed(episode: EpisodeReport) -> dict[str, Any]:
+def _computed(episode: EpisodeReport, prices: Mapping[str, Price]) -> dict[str, Any]:
     trajectory, score = episode.trajectory, episode.score
     assert trajectory is not None and score is not None  # noqa: S101, PT018 - the caller's condition
-    used = tokens(episode)
     return {
         "answer": trajectory.answer,
         "em": score.em,
@@ -189,7 +189,8 @@ def _computed(episode: EpisodeReport) -> dict[str, Any]:
         "llm_calls": trajectory.llm_calls,
         "reprompts": trajectory.reprompts,
         "strict_reprompts": trajectory.strict_reprompts,
-        "tokens": {"prompt": used.prompt, "completion": used.completion},
+        "tokens": money.tokens_data(money.tokens(episode)),
+        "cost": money.cost_data(money.cost(episode, prices)),
         **_put(episode),
         "steps": [
             {
@@ -213,10 +214,11 @@ def _put(episode: EpisodeReport) -> dict[str, Any]:
     return {"sent": {**asdict(episode.sent), "cut": sent_words.cut(episode.turns), "words": words}}
 
 
-def _row(episode: EpisodeReport) -> list[object]:
+def _row(episode: EpisodeReport, prices: Mapping[str, Price]) -> list[object]:
     trajectory, score = episode.trajectory, episode.score
     if trajectory is None or score is None:
-        return [episode.run.label, episode.key, "-", "-", "-", "-", "-", "-", "", episode.kind]
+        return [episode.run.label, episode.key, "-", "-", "-", "-", "-", "-", "-", "-", "", episode.kind]
+    total, paid = money.total_tokens(episode), money.cost(episode, prices)
     return [
         episode.run.label,
         episode.key,
@@ -225,6 +227,8 @@ def _row(episode: EpisodeReport) -> list[object]:
         len(trajectory.steps),
         trajectory.llm_calls,
         trajectory.reprompts,
+        "?" if total is None else total,
+        "?" if paid is None else money.amounts(paid),
         trajectory.ended.replace("_", " "),
         _answer(episode),
         episode.kind,
@@ -236,15 +240,3 @@ def _answer(episode: EpisodeReport) -> str:
     if trajectory is None or trajectory.ended != "finish" or trajectory.answer is None:
         return "(none)"
     return trajectory.answer
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
-
-
-def _tokens_text(used: Tokens) -> str:
-    if used.prompt is None and used.completion is None:
-        return "unknown"
-    parts = [("prompt", used.prompt), ("completion", used.completion)]
-    return ", ".join(f"{'unknown' if count is None else count} {name}" for name, count in parts)

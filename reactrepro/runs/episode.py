@@ -19,7 +19,7 @@ from ..cassettes.model import Cassette, EpisodeMeta, Interaction
 from ..cassettes.read import read_cassette
 from ..cassettes.runs import Run
 from ..cassettes.write import cassette_bytes, move, replace_file, seal
-from ..domain import Ask, Ended, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Trajectory
+from ..domain import Ask, Ended, Outcome, Pages, Pin, Prompt, Question, Score, Sent, Settings, Task, Tokens, Trajectory
 from ..errors import CassetteAbsent, Corrupt, RecordingDiffers
 from ..exchanges.live import Live, LiveModel
 from ..exchanges.recorder import Recorder
@@ -84,6 +84,7 @@ class EpisodeRecording:
 
     Attributes:
         calls: replies that came now; those taken over from an earlier attempt are not among them.
+        tokens: their usage.
         ended: how it ended; None before.
         starved: all its replies were cut by the token limit (`early.is_starved`).
     """
@@ -96,7 +97,7 @@ class EpisodeRecording:
         self._path = run.path(question.key)
         self._part = run.part_path(question.key)
         self._saved = 0
-        self.calls = 0
+        self.calls, self.tokens = 0, Tokens()
         self.ended: Ended | None = None
         self.starved = False
 
@@ -141,7 +142,7 @@ class EpisodeRecording:
         try:
             trajectory, score = self._played(llm, pages)
         finally:
-            self.calls = recorder.added
+            self.calls, self.tokens = recorder.added, _usage(llm, recorder.added)
         live.finish()
         self.ended, self.starved = trajectory.ended, is_starved(trajectory, llm.turns)
         meta = replace(
@@ -247,6 +248,12 @@ class EpisodeRecording:
             sent=sent,
             pages=read,
         )
+
+
+def _usage(llm: BackendLlm, added: int) -> Tokens:
+    """Return the usage of the last *added* replies."""
+    replies = [turn.completion.tokens for turn in llm.turns if turn.completion is not None]
+    return Tokens.total(replies[len(replies) - min(added, len(replies)) :])
 
 
 def _read(pages: RecordingPages | None) -> tuple[Pin, ...]:

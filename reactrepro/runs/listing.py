@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
+from ..backends import BACKENDS
 from ..cassettes.model import RunConfig
 from ..cassettes.runs import Run
+from ..domain import Tokens
 from ..errors import ReactReproError
 from ..methods import METHODS, method_or_back_off
+from ..price import Price
 from ..report.episodes import conditions
+from ..report.money import amounts, cost_data, price_of, priced, tokens_data
 from ..tasks import TASKS
 from .roots import Sources, shown
 
@@ -28,6 +33,9 @@ class RunListed:
         episodes, failed: how many are recorded, and how many ended in an infra error.
         default: the one that a bare replay of its task prefers.
         problem: why the configuration cannot be read.
+        used: tokens of the episodes whose usage is known; None where it was not asked for.
+        counted: how many episodes these are.
+        cost: what they cost, by currency; None where that is unknown.
     """
 
     run: Run
@@ -37,6 +45,17 @@ class RunListed:
     failed: int
     default: bool
     problem: ReactReproError | None = None
+    used: Tokens | None = None
+    counted: int = 0
+    cost: Mapping[str, Decimal] | None = None
+
+    def costs(self) -> tuple[object, ...]:
+        """Return two more cells: tokens and cost. What is known of some episodes only ends in a question mark."""
+        if self.config is not None and self.config.parts:
+            return ("in its parts", "in its parts")
+        rest = "" if self.counted == self.episodes else " + ?"
+        total = None if self.used is None or not self.counted else (self.used.prompt or 0) + (self.used.completion or 0)
+        return ("?" if total is None else f"{total}{rest}", "?" if self.cost is None else f"{amounts(self.cost)}{rest}")
 
     def cells(self) -> tuple[object, ...]:
         """Return the row of a table: mark, task, method, run, episodes, provenance, profile, id."""
@@ -59,7 +78,29 @@ class RunListed:
         }
         if self.problem is not None:
             return data | {"problem": str(self.problem)}
+        if self.used is not None:
+            data |= {"tokens": tokens_data(self.used), "counted": self.counted, "cost": cost_data(self.cost)}
         return data | {"id": self.run.id, "overrides": self.overrides, "config": msgspec.to_builtins(self.config)}
+
+
+def with_costs(row: RunListed, prices: Mapping[str, Price]) -> RunListed:
+    """Return *row* with what its recorded replies used and cost; every recording of the run is read for that."""
+    if row.config is None or row.config.parts:
+        return row
+    used = [found for key in row.run.keys() if (found := _usage(row.run, key)) is not None]  # noqa: SIM118 - no dict
+    total = Tokens.total(used)
+    return replace(row, used=total, counted=len(used), cost=priced(total, price_of(row.config, prices)))
+
+
+def _usage(run: Run, key: str) -> Tokens | None:
+    """Return the token usage of an episode; None where it, or a part of it, is unknown."""
+    try:
+        backend = BACKENDS.get(run.config.settings.api)()
+        replies = [backend.completions(interaction.response_json)[0] for interaction in run.read(key).interactions]
+    except ReactReproError:
+        return None  # `check` reports it
+    used = Tokens.total(reply.tokens for reply in replies)
+    return None if used.prompt is None or used.completion is None else used
 
 
 def runs(sources: Sources, task: str | None = None) -> list[RunListed]:

@@ -16,8 +16,8 @@ from typing import Literal
 from ..cassettes.locks import clear, episode_lock, locked
 from ..cassettes.runs import Run
 from ..cassettes.write import json_bytes, replace_file
-from ..domain import Ended, Question, Sent
-from ..errors import CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
+from ..domain import Ended, Question, Sent, Tokens
+from ..errors import BudgetExceeded, CassetteAbsent, DiskError, Interrupted, ReactReproError, Usage
 from .early import FirstEpisodes
 from .episode import EpisodeRecording, Studio
 from .order import Order, confirm, find, prepare, withdraw
@@ -37,6 +37,7 @@ class Recorded:
             none, and it is not recorded.
         calls: replies that came now; those taken over from an earlier attempt are not among them.
         problem: why it failed.
+        tokens: usage of those replies.
         ended: how an episode that was recorded now ended.
         starved: the token limit cut all its replies.
     """
@@ -45,6 +46,7 @@ class Recorded:
     state: State
     calls: int = 0
     problem: ReactReproError | None = None
+    tokens: Tokens = field(default_factory=Tokens)
     ended: Ended | None = None
     starved: bool = False
 
@@ -170,7 +172,7 @@ def _settle(episode: Recorded, report: RecordReport, tell: Callable[[Recorded], 
 
 def _stops_all(problem: ReactReproError | None) -> bool:
     """Tell whether *problem* would be the same for every episode, so that to go on would only cost time and money."""
-    return isinstance(problem, DiskError | Usage) or bool(getattr(problem, "fatal", False))
+    return isinstance(problem, DiskError | Usage | BudgetExceeded) or bool(getattr(problem, "fatal", False))
 
 
 def _look_again(order: Order, report: RecordReport) -> None:
@@ -268,14 +270,15 @@ class _Job:
             confirm(self.order, self.run_)
             anew = recording.make(fresh=self.order.mode == "all", extend=self.order.mode == "new_episodes")
         except OSError as error:
-            return Recorded(key, "failed", recording.calls, DiskError.of(error))
+            return Recorded(key, "failed", recording.calls, DiskError.of(error), recording.tokens)
         except ReactReproError as error:
             if error.exit_code == 4 and not _stops_all(error) and not path.exists():
                 replace_file(failure, self._failure(error))
-            return Recorded(key, "failed", recording.calls, error)
+            return Recorded(key, "failed", recording.calls, error, recording.tokens)
         failure.unlink(missing_ok=True)
         state: State = "recorded" if anew else "kept"
-        return Recorded(key, state, recording.calls, ended=recording.ended, starved=recording.starved)
+        ended, starved = recording.ended, recording.starved
+        return Recorded(key, state, recording.calls, tokens=recording.tokens, ended=ended, starved=starved)
 
     def _failure(self, error: ReactReproError) -> bytes:
         return json_bytes(

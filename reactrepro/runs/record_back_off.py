@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..cassettes.library import Library
 from ..cassettes.runs import Run
 from ..cassettes.selection import words_of
-from ..domain import BackOff, Question, Trajectory
+from ..domain import BackOff, Question, Tokens, Trajectory
 from ..methods import BACK_OFFS
 from .episode import Studio
 from .order import Order, find, named, prepare
@@ -59,10 +59,10 @@ def record_back_off(
     first = _recorded(wanted.parts[0], studio, stopped, tell)
     reports = [first]
     done = {episode.key for episode in first.episodes if episode.state in ("recorded", "kept")}
-    triggered = _triggered(wanted, first.run, done)
+    fired = triggered(wanted, first.run, done)
     second = wanted.parts[1]
-    if triggered and first.stopped is None:
-        asked = replace(second, questions=triggered, selection=words_of([question.key for question in triggered]))
+    if fired and first.stopped is None:
+        asked = replace(second, questions=fired, selection=words_of([question.key for question in fired]))
         reports.append(_recorded(asked, studio, stopped, tell))
     names = [report.run.name for report in reports]
     if len(names) < 2:
@@ -87,7 +87,7 @@ def _recorded(
             made.close()
 
 
-def _triggered(wanted: BackOffOrder, first: Run, done: set[str]) -> tuple[Question, ...]:
+def triggered(wanted: BackOffOrder, first: Run, done: set[str]) -> tuple[Question, ...]:
     """Return the questions for which the second part is asked. One whose recording does not replay is not."""
     method: BackOff = BACK_OFFS.get(wanted.order.method)()
     sources = replace(wanted.sources, library=Library.of([wanted.order.root, *wanted.sources.library.roots]))
@@ -124,7 +124,9 @@ def _joined(run: Run, questions: Sequence[Question], reports: Sequence[RecordRep
             before = found.get(episode.key)
             calls = episode.calls + (before.calls if before else 0)
             both = before is not None and before.state == "recorded" and episode.state == "kept"
-            found[episode.key] = replace(before if before is not None and both else episode, calls=calls)
+            made = [e.tokens for e in (before, episode) if e is not None and e.calls]
+            kept = before if before is not None and both else episode
+            found[episode.key] = replace(kept, calls=calls, tokens=Tokens.total(made))
         for key in report.remaining:
             found.pop(key, None)
     joined.episodes = [found[question.key] for question in questions if question.key in found]

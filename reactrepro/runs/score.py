@@ -18,8 +18,8 @@ from ..cassettes.runs import Run
 from ..diagnoses import diagnose
 from ..domain import Question
 from ..errors import CassetteAbsent, ReactReproError, Usage
-from ..report.episodes import tokens
 from ..report.model import CLASSES, EpisodeReport
+from ..report.money import tokens
 from ..report.scored import Diagnosed, PaperTable, RunScore, ScoreReport
 from ..results import OK, Result
 from ..statistics import LEVEL, mean, total, wilson

@@ -15,6 +15,7 @@ from ..backends.providers import Target
 from ..domain import Ask, PageView, Pin, Prompt, Settings, Task
 from ..errors import PageChanged, Usage, WikiSnapshotMiss
 from ..exchanges.live import LiveModel, self_check
+from ..exchanges.meter import Meter
 from ..exchanges.retries import Patience
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
@@ -127,6 +128,7 @@ def studio(
     patience: Patience,
     secrets: Iterable[str] = (),
     prompt_roots: tuple[Path, ...] = (),
+    meter: Meter | None = None,
 ) -> Studio:
     """Return the studio of a recording, after a self-check of the installed SDK.
 
@@ -138,6 +140,7 @@ def studio(
         patience: how failed calls are tried again.
         secrets: what must not be written, beside the key.
         prompt_roots: folders searched for the prompt before the packaged one.
+        meter: counts the calls and what they cost; it may serve several studios.
 
     Raises:
         Usage: unknown method, protocol, prompt, API or site; a name that must not be written.
@@ -148,7 +151,7 @@ def studio(
     backend = BACKENDS.get(settings.api)()
     asked = Ask("self-check", settings.max_tokens, settings.temperature)
     self_check(backend.endpoint, backend.request("self-check", ("\nObservation 1:",), asked))
-    model = _model(backend.endpoint, target, patience, secrets)
+    model = _model(backend.endpoint, target, patience, secrets, meter)
 
     def close() -> None:
         model.close()
@@ -166,7 +169,7 @@ def studio(
     )
 
 
-def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[str]) -> LiveModel:
+def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[str], meter: Meter | None) -> LiveModel:
     model = LiveModel(
         endpoint,
         base_url=target.base_url,
@@ -176,6 +179,7 @@ def _model(endpoint: str, target: Target, patience: Patience, secrets: Iterable[
         secrets=secrets,
         plain=target.provider not in {"openai", "anthropic"},
         direct=target.loopback,
+        meter=meter,
     )
     if model.scrubber.text(target.model) != target.model:
         raise Usage(

@@ -79,8 +79,9 @@ def test_the_installed_command_records_and_its_last_line_replays(lab: Lab) -> No
     """In an empty folder, in a process of its own; what it says to run next works, offline."""
     done = lab.command("0-3", "--max-connections", "2")
     assert (done.returncode, done.stderr) == (0, "")
-    first, last = done.stdout.splitlines()
+    first, spent, last = done.stdout.splitlines()
     assert first == f"hotpotqa/react/a-model: 4 recorded; {sum(CALLS)} calls made."
+    assert spent == "tokens: 99 prompt, 73 completion; cost: unknown (no price of this model is known)."
     assert last == "Replay it with: reactrepro replay hotpotqa 0-3 --run a-model"
     words = last.partition("reactrepro ")[2].split()
     replayed = subprocess.run(
@@ -134,13 +135,33 @@ def test_data_for_programs(command: Callable[..., Any], lab: Lab) -> None:
         "run": "hotpotqa/react/a-model",
         "folder": str(lab.run.folder),
         "calls": 3,
+        "spent": {
+            "calls_sent": 4,
+            "replies": 3,
+            "unknown": 0,
+            "tokens": {"prompt": 27, "completion": 24},
+            "currency": None,
+            "cost": None,
+            "uncertain": None,
+            "prices_of": None,
+        },
         "episodes": [
-            {"key": "0", "state": "recorded", "calls": 3, "ended": "finish", "problem": None},
+            {
+                "key": "0",
+                "state": "recorded",
+                "calls": 3,
+                "tokens": {"prompt": 27, "completion": 24},
+                "cost": None,
+                "ended": "finish",
+                "problem": None,
+            },
             {
                 "key": "1",
                 "state": "failed",
                 "ended": None,
                 "calls": 0,
+                "tokens": {"prompt": None, "completion": None},
+                "cost": None,
                 "problem": "the provider refuses the request (status 400, some_error: no good).",
             },
         ],
@@ -508,7 +529,7 @@ def test_files_that_cannot_be_written_are_no_traceback(command: Callable[..., An
 
 @forking
 def test_a_terminal_shows_how_far_it_is(lab: Lab, start: Callable[..., Started]) -> None:
-    """A bar with what is done, what failed and the time left, on standard error; the summary on standard output."""
+    """A bar with done, failed, tokens and the time left, on standard error; the summary on standard output."""
     import pty
 
     lab.llm.delay = 0.2
@@ -531,7 +552,7 @@ def test_a_terminal_shows_how_far_it_is(lab: Lab, start: Callable[..., Started])
     text, out = shown.decode(), began.out
     assert "recording  [" in text
     assert "1/4" in text
-    assert re.search(r"recording \(1 failed\)  \[#+-+\]  3/4  00:00:0\d", text)
+    assert re.search(r"recording \(1 failed, \d+ tokens\)  \[#+-+\]  3/4  00:00:0\d", text)
     assert "4/4" in text
     assert "3 recorded, 1 failed" in out
     assert "[" not in out

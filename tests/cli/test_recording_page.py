@@ -11,6 +11,7 @@ import pytest
 
 from reactrepro import cli, errors
 from reactrepro.backends.providers import COMPATIBLE, PROVIDERS
+from reactrepro.data.prices import prices
 from reactrepro.exchanges.retries import Patience
 from reactrepro.exchanges.scrub import RESPONSE
 
@@ -42,7 +43,12 @@ def test_every_command_is_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_every_option_that_is_named_exists() -> None:
     """In prose, too."""
-    known = {option for command in ("record", "replay") for p in cli.cli.commands[command].params for option in p.opts}
+    known = {
+        option
+        for command in ("record", "replay", "list")
+        for p in cli.cli.commands[command].params
+        for option in p.opts
+    }
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT))
     assert named <= known, named - known
 
@@ -85,7 +91,15 @@ def test_numbers_are_the_programs() -> None:
         assert text in told
 
 
+def test_the_prices_that_are_shown_can_be_read(tmp_path: Path) -> None:
+    """The example is a file that `--prices` takes."""
+    (example,) = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
+    tmp_path.joinpath("prices.json").write_text(example, encoding="utf-8")
+    found = prices([tmp_path / "prices.json"])
+    assert str(found["openai-api/my-lab/Qwen/Qwen3-8B"].output) == "0.20"
+
+
 def test_the_exit_codes_exist() -> None:
     """Those that a recording can end with."""
     codes = {int(row[0]) for row in rows("Exit codes")}
-    assert codes == {0, 1, 2, 3, 4, 5, errors.Interrupted.exit_code}
+    assert codes == {*range(7), errors.Interrupted.exit_code}

@@ -24,7 +24,7 @@ from reactrepro.exchanges import live as live_module
 from reactrepro.exchanges.live import Live, LiveModel, self_check
 from reactrepro.exchanges.recorder import Recorder
 from reactrepro.exchanges.refusals import ProviderError
-from reactrepro.exchanges.retries import Patience
+from reactrepro.exchanges.retries import Gate, Patience
 from reactrepro.exchanges.transport import WireDiffers
 
 from ..llm_server import FakeLlm, Say, serving, wrapped
@@ -80,6 +80,7 @@ class Desk:
         self.stopped = Waits()
         given = {"key": KEY, "patience": Patience(attempts=3, chance=lambda: 1.0), "base_url": BASES[api]} | more
         self.model = LiveModel(APIS[api], inner=httpx2.MockTransport(self._answer), **given)
+        self.model.gate = Gate(now=lambda: sum(self.stopped.waited))
         self.recorder = Recorder(earlier, self.saved.append, self.model.scrubber, BACKENDS.get(api)().completion)
         self.live = Live(self.model, self.recorder, PLACE, extend=extend, stopped=self.stopped)
 

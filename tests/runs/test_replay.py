@@ -396,7 +396,7 @@ def test_a_prompt_that_is_gone_is_absent(world: World) -> None:
 @pytest.mark.parametrize("usage", ["absent", None, {"prompt_tokens": 5}, {"prompt_tokens": "many"}, []])
 def test_missing_usage_is_unknown_and_the_reply_is_used(tmp_path: Path, usage: object) -> None:
     """A paid reply without usage counts; its tokens are unknown, not zero."""
-    from reactrepro.report.episodes import tokens
+    from reactrepro.report.money import tokens
 
     world = World(tmp_path)
     text = BAY_REPLIES[0]
