@@ -73,10 +73,11 @@ class _Replayed:
     def __init__(self, run: Run, cassette: Cassette, sources: Sources, *, wire: bool, what_if: WhatIf) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
         self.file = shown(run.path(cassette.meta.key))
-        self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
+        self.meta = cassette.meta
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
         self.method: Method = _known(METHODS.get, run.config.method, run)()
+        self.settings = what_if.limited(run.config.settings) if self.method.acts else run.config.settings
         _known(PROTOCOLS.get, self.settings.protocol, run)
         self.prompt = self._prompt(sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
