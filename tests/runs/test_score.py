@@ -168,6 +168,7 @@ def test_every_episode_is_counted_once(kinds: list[str]) -> None:
     judged = {"right": {"em": True, "f1": 1.0}, "wrong": {"em": False, "f1": 0.5}, "limit": {"ended": "step_limit"}}
     counts = dict.fromkeys(("steps", "llm_calls", "reprompts", "strict_reprompts"), 1)
     plain = {"task": "t", "method": "m", "run": "r", "run_id": "a" * 64, "provider": "p", "api": "chat", "model": "x"}
+    plain |= {"scorer": "s/1", "version": "0"}
     results = []
     for key, kind in enumerate(kinds):
         more: dict[str, object] = {"kind": "missing" if kind == "missing" else "infra error"}
