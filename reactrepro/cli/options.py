@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
+from ..errors import Usage
 from ..runs.roots import Sources, sources
+from ..runs.shards import Shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -64,11 +66,43 @@ def what_ifs(command: F) -> F:
     """Add --max-steps, --samples and --threshold."""
     for option in (
         click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
-        click.option("--samples", type=click.IntRange(1), help="What if the vote were over the first samples only."),
+        click.option(
+            "--samples",
+            "--n",
+            "samples",
+            type=click.IntRange(1),
+            help="What if the vote were over the first samples only.",
+        ),
         click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
     ):
         command = option(command)
     return command
+
+
+def divided(command: F) -> F:
+    """Add --shard and --jobs."""
+    command = click.option(
+        "--jobs",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Divide the work among N processes (default: where it pays).",
+    )(command)
+    return click.option(
+        "--shard", type=Sharded(), metavar="I/N", default="1/1", help="Only the I-th of N equal parts of the episodes."
+    )(command)
+
+
+class Sharded(click.ParamType):
+    """A shard, as ``2/4``."""
+
+    name = "shard"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """Return the shard; what is none is a usage error."""
+        try:
+            return value if isinstance(value, Shard) else Shard.read(value)
+        except Usage as error:
+            self.fail(str(error), param, ctx)
 
 
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:

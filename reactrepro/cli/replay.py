@@ -12,6 +12,7 @@ from ..errors import CassetteMiss, ReactReproError
 from ..report import episodes as shown_episodes
 from ..report import text
 from ..report.model import EpisodeReport, RunReport
+from ..runs.shards import Shard
 from ..visible import lines
 from . import options
 
@@ -23,6 +24,7 @@ from . import options
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
 @options.what_ifs
+@options.divided
 @options.locations
 @options.as_json
 @options.quiet
@@ -38,6 +40,8 @@ def replay(
     max_steps: int | None,
     samples: int | None,
     threshold: float | None,
+    shard: Shard,
+    jobs: int | None,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -68,8 +72,9 @@ def replay(
     what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
+    episodes = shard.part(chosen.episodes)
     replayed = options.progress(
-        replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
+        replay_all(episodes, found, wire=wire, what_if=what_if, jobs=jobs), len(episodes), quiet or json_
     )
     report = RunReport(tuple(replayed), chosen.others)
     if json_:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
@@ -21,6 +22,7 @@ from ..methods import METHODS
 from ..parsing import PROTOCOLS
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from . import pool
 from .compose import composed
 from .listing import overrides
 from .play import judge, play, scored
@@ -34,11 +36,25 @@ T = TypeVar("T")
 
 
 def replay_all(
-    episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+    episodes: Sequence[tuple[Run, str]],
+    sources: Sources,
+    *,
+    wire: bool = False,
+    what_if: WhatIf = AS_RECORDED,
+    jobs: int | None = 1,
 ) -> Iterator[EpisodeReport]:
-    """Replay one episode after the other; every problem is in its report, none is raised."""
-    for run, key in episodes:
-        yield replay_episode(run, key, sources, wire=wire, what_if=what_if)
+    """Replay one episode after the other; every problem is in its report, none is raised.
+
+    Args:
+        episodes: which.
+        sources, wire, what_if: see `replay_episode`.
+        jobs: among how many processes they are divided; see `pool.each`.
+    """
+    yield from pool.each(partial(_replay_one, sources, wire, what_if), episodes, jobs)
+
+
+def _replay_one(sources: Sources, wire: bool, what_if: WhatIf, episode: tuple[Run, str]) -> EpisodeReport:
+    return replay_episode(*episode, sources, wire=wire, what_if=what_if)
 
 
 def replay_episode(

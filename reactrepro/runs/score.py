@@ -10,44 +10,69 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from .. import published
+from .. import __version__, published
 from ..cassettes.runs import Run
 from ..diagnoses import diagnose
-from ..domain import Question
+from ..domain import Question, Task
 from ..errors import CassetteAbsent, ReactReproError, Usage
+from ..methods import method_or_back_off
 from ..report.episodes import tokens
 from ..report.model import CLASSES, EpisodeReport
 from ..report.scored import Diagnosed, PaperTable, RunScore, ScoreReport
 from ..results import OK, Result
 from ..statistics import LEVEL, mean, total, wilson
 from ..tasks import TASKS
+from . import pool
 from .check import report, requested
 from .listing import overrides
+from .resume import Resumed
 from .roots import Sources
 from .select import nothing
+from .shards import WHOLE, Shard
+from .varied import Varied, applying
+from .what_if import AS_RECORDED, WhatIf
 
-Watch: TypeAlias = Callable[[Iterator[EpisodeReport], int], Iterable[EpisodeReport]]
-"""Passes replays on while somebody watches; the number is how many will come."""
+Watch: TypeAlias = Callable[[Iterator["Evaluated"], int], Iterable["Evaluated"]]
+"""Passes on what came of each episode while somebody watches; the number is how many will come."""
+
+Item: TypeAlias = tuple[Run, str, ReactReproError | None]
+"""One of `check.requested`."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came of one episode. The trajectory is gone by then: what is kept is small."""
+
+    run: Run
+    key: str
+    result: Result | None
+    question: Question | None
+    problems: tuple[ReactReproError, ...]
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A run, replayed whole. The trajectories are gone by then: what is kept is small.
+    """A run, or a shard of it, replayed.
 
     Attributes:
         run: which.
         results: one per episode that it holds or was asked for; none where its configuration cannot be read.
         questions: by key.
         problems: everything that is wrong with it or its episodes.
+        resumed: how many of the results stood in a file already, and were not computed again.
     """
 
     run: Run
     results: list[Result] = field(default_factory=list)
     questions: dict[str, Question] = field(default_factory=dict)
     problems: list[ReactReproError] = field(default_factory=list)
+    resumed: int = 0
 
 
 def runs_of(sources: Sources, task: str, methods: Sequence[str] = (), names: Sequence[str] = ()) -> list[Run]:
@@ -69,24 +94,78 @@ def runs_of(sources: Sources, task: str, methods: Sequence[str] = (), names: Seq
     return found
 
 
-def replayed(runs: Sequence[Run], sources: Sources, watch: Watch = lambda reports, _: reports) -> list[Replayed]:
-    """Replay everything that *runs* hold or were asked for; every problem is in what is returned, none is raised."""
-    episodes = [one for run in runs for one in requested(run)]
-    found = {run.folder: Replayed(run) for run in runs}
-    for of_episode in watch((report(*one, sources) for one in episodes), len(episodes)):
-        kept = found[of_episode.run.folder]
-        kept.problems.extend(of_episode.problems)
-        try:
-            kept.results.append(result_of(of_episode))
-        except ReactReproError as problem:  # the run's own; it is reported once
-            if str(problem) not in map(str, kept.problems):
-                kept.problems.append(problem)
-        if of_episode.question is not None:
-            kept.questions[of_episode.key] = of_episode.question
+def replayed(
+    runs: Sequence[Run],
+    sources: Sources,
+    watch: Watch = lambda found, _: found,
+    *,
+    what_if: WhatIf = AS_RECORDED,
+    shard: Shard = WHOLE,
+    jobs: int | None = 1,
+    results: Path | None = None,
+) -> list[Replayed]:
+    """Replay everything that *runs* hold or were asked for; every problem is in what is returned, none is raised.
+
+    Args:
+        runs, sources: what, and where it is read from.
+        watch: see `Watch`.
+        what_if: settings otherwise than recorded, for the runs in which they have a meaning.
+        shard: which part of the episodes.
+        jobs: among how many processes it is divided; see `pool.each`.
+        results: a file of results; what it holds is not computed again, and what is computed is added (`resume`).
+
+    Raises:
+        Usage, Corrupt, DiskError: of the file of results.
+    """
+    items = shard.part([one for run in runs for one in requested(run)])
+    asked = {run: _meant(what_if, run) for run in runs}
+    for run in runs:
+        with suppress(ReactReproError):  # the run's own problem comes with its episodes
+            _ = run.id  # here once, not once in every process
+    with Resumed(results, [(run, key, asked[run]) for run, key, _ in items]) as resumed:
+        todo = [item for item in items if item[:2] not in resumed.found]
+        found = {run: Replayed(run, resumed=sum(of is run for of, _ in resumed.found)) for run in runs}
+        came, told = dict(resumed.found), set[tuple[str, str]]()
+        for one in watch(pool.each(partial(evaluated, sources, what_if), todo, jobs), len(todo)):
+            run = one.run
+            kept = found[run]
+            # What is wrong with the run itself comes with every episode, and is reported once.
+            kept.problems.extend(new for new in one.problems if (run.label, str(new)) not in told)
+            told |= {(run.label, str(problem)) for problem in one.problems}
+            if one.question is not None:
+                kept.questions[one.key] = one.question
+            if one.result is not None:
+                came[one.run, one.key] = one.result
+                resumed.add(one.result)
+    for run, key, _ in items:
+        if (run, key) in came:
+            found[run].results.append(came[run, key])
     for kept in found.values():
-        if not kept.results and not kept.problems:
+        if shard == WHOLE and not kept.results and not kept.problems:
             kept.problems.append(CassetteAbsent(f"{kept.run.label}: it holds no episode, and none was asked for."))
     return list(found.values())
+
+
+def evaluated(sources: Sources, what_if: WhatIf, item: Item) -> Evaluated:
+    """Return what came of one of `check.requested`, under *what_if* as far as that has a meaning for it."""
+    run, key, problem = item
+    asked = _meant(what_if, run)
+    varied = problem is None and asked != AS_RECORDED
+    found = Varied(run, key, sources).under(asked) if varied else report(run, key, problem, sources)
+    problems = found.problems
+    try:
+        result = result_of(found, asked)
+    except ReactReproError as own:
+        result = None
+        problems = problems if str(own) in map(str, problems) else (*problems, own)
+    return Evaluated(run, key, result, found.question, problems)
+
+
+def _meant(what_if: WhatIf, run: Run) -> WhatIf:
+    try:
+        return applying(what_if, run.config)
+    except ReactReproError:
+        return AS_RECORDED  # the run's own problem comes with its episodes
 
 
 def score(task: str, runs: Iterable[Replayed], *, level: float = LEVEL) -> ScoreReport:
@@ -144,6 +223,9 @@ def score_results(results: Sequence[Result], keys: Collection[str] | None = None
         models_returned=tuple(sorted({r.model_returned for r in results if r.model_returned is not None})),
         profile=first.profile,
         overrides=first.overrides,
+        what_if=first.what_if,
+        headline=headline(first.task),
+        acts=_acts(first.method),
         recorded=(times[0], times[-1]) if times else None,
         requested=wanted,
         judged=n,
@@ -167,8 +249,8 @@ def score_results(results: Sequence[Result], keys: Collection[str] | None = None
     )
 
 
-def result_of(found: EpisodeReport) -> Result:
-    """Return what came of one episode as a result.
+def result_of(found: EpisodeReport, what_if: WhatIf = AS_RECORDED) -> Result:
+    """Return what came of one episode as a result; *what_if* says under which other settings it was computed.
 
     Raises:
         ReactReproError: the run's configuration cannot be read.
@@ -189,6 +271,9 @@ def result_of(found: EpisodeReport) -> Result:
         model_returned=meta.model_returned if meta is not None else None,
         profile=config.settings.profile,
         overrides=overrides(config),  # type: ignore[arg-type]  # settings are texts and numbers
+        what_if={name: float(value) for name, value in what_if.as_dict().items()},
+        scorer=TASKS.get(run.task)().scorer,
+        version=__version__,
         time=meta.time if meta is not None else None,
     )
 
@@ -222,7 +307,7 @@ def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
     if not results:
         raise Usage(f"nothing to score: none of the {len(set(keys or ()))} episodes asked for has a result.")
     labels = sorted({result.label for result in results})
-    if len(labels) > 1 or len({result.run_id for result in results}) > 1:
+    if len(labels) > 1 or len({result.state for result in results}) > 1:
         raise Usage(f"these are results of several runs, and a score is that of one: {', '.join(labels)}.")
     twice = [key for key, count in Counter(result.key for result in results).items() if count > 1]
     if twice:
@@ -235,6 +320,23 @@ def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
 def reason(result: Result) -> str:
     """Return why *result* is not judged: the class of its problem, or how it ended."""
     return result.kind if result.kind != OK or result.ended is None else result.ended.replace("_", " ")
+
+
+def headline(task: str) -> str:
+    """Return what tables call the share of right answers of *task*."""
+    try:
+        known: type[Task] | None = TASKS.get(task)
+    except Usage:
+        known = None  # of a package that is not installed here
+    return getattr(known, "headline", "EM")
+
+
+def _acts(method: str) -> bool:
+    try:
+        made: Any = method_or_back_off(method)
+    except Usage:
+        return True
+    return getattr(made, "acts", True)  # a back-off has a part that does
 
 
 def _in_order(apart: Counter[str]) -> dict[str, int]:
