@@ -290,7 +290,7 @@ class Appender:
         """
         kept = in_order(results)
         data = b"".join(map(line, kept))
-        self._close()  # Windows replaces no open file
+        os.close(self._handle)  # Windows replaces no open file
         try:
             replace_file(self.path, data)
         except OSError as error:
@@ -302,9 +302,6 @@ class Appender:
     def _open(self) -> None:
         self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
 
-    def _close(self) -> None:
-        os.close(self._handle)
-
     def _take_over(self, stack: ExitStack) -> None:
         data = _bytes(self.path) if self.path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
@@ -312,7 +309,7 @@ class Appender:
             raise Corrupt(f"{self.path} holds no line of results; it was left as it is. Name another file.")
         self.done = {result.identity: result for result in _parsed(whole, self.path)}
         self._open()
-        stack.callback(self._close)
+        stack.callback(lambda: os.close(self._handle))
         self.dropped = len(whole) < len(data)
         os.ftruncate(self._handle, len(whole))
 

@@ -71,7 +71,7 @@ def what_ifs(command: F) -> F:
             "--n",
             "samples",
             type=click.IntRange(1),
-            help="What if the vote were over the first samples only.",
+            help="What if the vote were over the first ones only.",
         ),
         click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
     ):
@@ -81,18 +81,18 @@ def what_ifs(command: F) -> F:
 
 def divided(command: F) -> F:
     """Add --shard and --jobs."""
-    command = click.option(
-        "--jobs",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Divide the work among N processes (default: where it pays).",
-    )(command)
     return click.option(
         "--shard", type=Sharded(), metavar="I/N", default="1/1", help="Only the I-th of N equal parts of the episodes."
-    )(command)
+    )(jobs(command))
 
 
-class Sharded(click.ParamType):
+def jobs(command: F) -> F:
+    """Add --jobs."""
+    said = "Processes to divide the work among (default: as pays)."
+    return click.option("--jobs", type=click.IntRange(1), metavar="N", help=said)(command)
+
+
+class Sharded(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """A shard, as ``2/4``."""
 
     name = "shard"

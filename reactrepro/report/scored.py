@@ -122,6 +122,7 @@ class ScoreReport:
         scores: one per run, in order.
         paper: the paper's numbers; None for a task that the paper has not.
         problems: everything that kept an episode from being judged, and runs that could not be read.
+        shard: which part of the episodes this is ("2/4"); "" for the whole.
     """
 
     task: str
@@ -129,6 +130,7 @@ class ScoreReport:
     scores: tuple[RunScore, ...]
     paper: PaperTable | None = None
     problems: tuple[ReactReproError, ...] = ()
+    shard: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -17,7 +17,8 @@ NOT_JUDGED = ("missing", "infra error")
 _LEGEND = """\
 n: episodes judged, those that finished or ran out of steps; {headline} and all means are over these,
 "{headline} of all" is over all that were requested. {level}: Wilson interval of {headline}.
-reprompted: replies that had to be asked for again; -: the method takes no steps. flagged: episodes with a format flag at least (docs/format-flags.md)."""
+reprompted: replies that had to be asked for again; -: the method takes no steps.
+flagged: episodes with a format flag at least (docs/format-flags.md)."""
 
 _WHAT_IF = """\
 [ ]: computed from the recordings as if these settings had been others. No run was recorded with them."""
@@ -38,6 +39,10 @@ def table(report: ScoreReport) -> str:
         parts.append("\n".join(line for score in report.scores for line in _conditions(score)))
     parts += [_paper(report.task, report.paper)] if report.paper is not None else []
     parts += [small] if (small := _small(report)) else []
+    if report.shard:
+        parts.append(
+            f"This is shard {report.shard} of the episodes. `reactrepro merge` puts the shards' results together."
+        )
     return "\n\n".join(parts) or escaped(f"{report.task}: no run could be scored.")
 
 
@@ -61,6 +66,7 @@ def as_dict(report: ScoreReport) -> dict[str, Any]:
         paper = {"source": report.paper.source, "measure": report.paper.measure, "rows": rows}
     return {
         "task": report.task,
+        "shard": report.shard or None,
         "runs": [asdict(score) | {"small": score.judged < report.sample} for score in report.scores],
         "paper": paper,
         "problems": [

@@ -20,7 +20,8 @@ from ..errors import CassetteAbsent, Usage
 from ..report.scored import Comparison, Difference, Flip
 from ..results import Result
 from ..statistics import LEVEL, RESAMPLES, SEED, mcnemar_exact, mean, paired_bootstrap
-from .score import Replayed, headline, reason
+from .evaluate import Replayed
+from .score import headline, reason
 from .select import nothing
 
 UNCOMPARED = ("format", "note", "selection", "supersedes")

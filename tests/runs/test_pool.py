@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reactrepro.runs import pool
+from reactrepro.runs import pool, workers
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals")
 
@@ -93,7 +93,7 @@ def test_beside_threads_nothing_is_forked(monkeypatch: pytest.MonkeyPatch, tmp_p
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        assert pool._context().get_start_method() == "spawn"
+        assert workers._context().get_start_method() == "spawn"
         script = tmp_path / "script.py"
         script.write_text(
             "import threading, time\n"
@@ -140,13 +140,13 @@ def test_a_killed_process_leaves_no_others(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(pool.__file__).parents[2])}
     with subprocess.Popen([sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        workers = {int(process.stdout.readline()) for _ in range(40)}
+        helpers = {int(process.stdout.readline()) for _ in range(40)}
         process.kill()
         process.wait()
         process.stdout.read()
-    assert workers
+    assert helpers
     for _ in range(500):
-        alive = [pid for pid in workers if _alive(pid)]
+        alive = [pid for pid in helpers if _alive(pid)]
         if not alive:
             break
         time.sleep(0.02)

@@ -20,9 +20,10 @@ from reactrepro.report.model import EpisodeReport
 from reactrepro.report.scored import RunScore, ScoreReport
 from reactrepro.results import Result, read, write
 from reactrepro.runs.check import requested
+from reactrepro.runs.evaluate import Replayed, replayed, runs_of
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
-from reactrepro.runs.score import Replayed, replayed, result_of, runs_of, score, score_results, score_run
+from reactrepro.runs.score import result_of, score, score_results, score_run
 
 from ..world import BAY, BAY_REPLIES, FOUNDER, FOUNDER_REPLIES, World, checkout, world
 
