@@ -41,6 +41,8 @@ class Size:
         times: repetitions of what takes less than a millisecond, in one round.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
+        scored: episodes that are scored at once: the number that has a goal, between two that show how the cost grows.
+        scorings: rounds of that.
     """
 
     episodes: int = 50
@@ -52,9 +54,23 @@ class Size:
     times: int = 20
     recorded: int = 10
     recordings: int = 7
+    scored: tuple[int, int, int] = (100, 500, 7405)
+    scorings: int = 3
 
 
-QUICK = Size(episodes=2, stock=1, wire=1, rounds=1, parts=1, starts=1, times=1, recorded=2, recordings=1)
+QUICK = Size(
+    episodes=2,
+    stock=1,
+    wire=1,
+    rounds=1,
+    parts=1,
+    starts=1,
+    times=1,
+    recorded=2,
+    recordings=1,
+    scored=(2, 4, 9),
+    scorings=1,
+)
 
 
 class Bench:
@@ -163,6 +179,32 @@ class Bench:
         yield Row(f"{name}, in reverse order, per LLM call", median(found["backwards"]), "ms")
         yield Row(f"{name}, by vcrpy's body matcher", median(found["vcrpy"]), "ms")
 
+    def score(self) -> Iterator[Row]:
+        """The whole command, from cold files: time, memory, and how the time grows."""
+        if sys.platform == "win32":
+            yield Row(
+                "scoring: CPU per episode, times from few to many", None, "times", None, "no CPU time of children"
+            )
+            return
+        import scoring
+
+        sizes = self._size.scored
+        few, many, whole = scoring.measure(self._folder / "scored", sizes, self._size.scorings)
+        name = f"scoring {sizes[1]} episodes, {scoring.PROCESSES} processes"
+        yield Row(f"{name}, cold", many.wall * 1000, "ms", Goal(2000), _WALL)
+        yield Row(f"{name}, CPU of all", many.cpu * 1000, "ms")
+        # Three processes, of which none is larger than this; what they share is counted thrice.
+        yield Row(f"{name}, memory at most", many.peak * (scoring.PROCESSES + 1), "MB", Goal(300, required=True))
+        slopes = [
+            (more.cpu - less.cpu) * 1000 / (size - before)
+            for less, more, before, size in ((few, many, sizes[0], sizes[1]), (many, whole, sizes[1], sizes[2]))
+        ]
+        yield Row(f"scoring: CPU per episode, {sizes[0]} to {sizes[1]}", slopes[0], "ms")
+        yield Row(f"scoring: CPU per episode, {sizes[1]} to {sizes[2]}", slopes[1], "ms")
+        grows = slopes[1] / slopes[0] if slopes[0] > 0 else float("nan")
+        yield Row("scoring: CPU per episode, times from few to many", grows, "times", Goal(1.3))
+        yield Row(f"scoring {sizes[2]} episodes, memory at most", whole.peak * (scoring.PROCESSES + 1), "MB")
+
     def recording(self) -> Iterator[Row]:
         """Episodes recorded from a server that answers at once: what it takes beyond the bare SDK, per call.
 
@@ -201,7 +243,7 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching", "recording")
+NAMES = ("startup", "replay", "reader", "miss", "matching", "score", "recording")
 """What can be measured, in order: processes first, while this one is still small."""
 
 
