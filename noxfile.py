@@ -74,7 +74,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure; arguments behind `--` go to benchmarks/run.py."""
-    session.install("-e", ".")
+    session.install("-e", ".", "pytest>=9")
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 
@@ -118,6 +118,9 @@ def build(session: nox.Session) -> None:
     left = list(empty.iterdir())
     if left:
         session.error(f"a replay wrote into the folder it ran in: {left}")
+    with session.chdir(empty):
+        session.run(str(programs / "reactrepro"), "init", "--quiet", external=True)
+        session.run(str(programs / "reactrepro"), "check", "cassettes", external=True)
 
 
 def check_wheel(session: nox.Session, wheel: Path) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
@@ -39,10 +40,14 @@ class Size:
         parts: rounds of everything smaller.
         starts: of processes.
         times: repetitions of what takes less than a millisecond, in one round.
+        gate: generated recordings that are checked.
+        gates: rounds of checking them.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
         scored: episodes that are scored at once: the number that has a goal, between two that show how the cost grows.
         scorings: rounds of that.
+        agents: episodes of an agent that is not ours.
+        threaded, tasks: episodes at once, in threads and under asyncio.
     """
 
     episodes: int = 50
@@ -52,10 +57,15 @@ class Size:
     parts: int = 11
     starts: int = 25
     times: int = 20
+    gate: int = 500
+    gates: int = 5
     recorded: int = 10
     recordings: int = 7
     scored: tuple[int, int, int] = (100, 500, 7405)
     scorings: int = 3
+    agents: int = 10
+    threaded: int = 120
+    tasks: int = 60
 
 
 QUICK = Size(
@@ -66,10 +76,15 @@ QUICK = Size(
     parts=1,
     starts=1,
     times=1,
-    recorded=2,
-    recordings=1,
     scored=(2, 4, 9),
     scorings=1,
+    gate=2,
+    gates=1,
+    recorded=2,
+    recordings=1,
+    agents=1,
+    threaded=16,
+    tasks=8,
 )
 
 
@@ -102,6 +117,36 @@ class Bench:
         yield Row('python -c "import click, yaml"', median(found["imports"]), "ms")
         yield Row("reactrepro replay hotpotqa 0", median(found["replay"]), "ms")
         yield Row("start-up: times the imports", ratio(found["replay"], found["imports"]), "times", _STARTUP)
+
+    def gate(self) -> Iterator[Row]:
+        """The gate over a whole evaluation set, in a process of its own."""
+        if sys.platform == "win32":
+            yield Row("reactrepro check", None, "ms", note="no CPU time of children on Windows")
+            return
+        import checking
+
+        workload = make(self._folder / "gate", self._size.gate)
+        sides = {
+            "check": checking.checking(workload),
+            "prompts": checking.checking(workload, "--only", "prompts"),
+        }
+        found = in_turns(sides, self._size.gates, startup.children)
+        note = f"{self._size.gate} recordings"
+        yield Row("reactrepro check", median(found["check"]), "ms", Goal(2000), note)
+        yield Row("reactrepro check --only prompts", median(found["prompts"]), "ms", Goal(1000), note)
+
+    def plugin(self) -> Iterator[Row]:
+        """What the pytest plugin adds to the start of a pytest run that does not use it."""
+        name = "pytest plugin, unused: added to the start of pytest"
+        if sys.platform == "win32" or find_spec("pytest") is None:
+            yield Row(name, None, "ms", Goal(30), "pytest is not installed, or this is Windows")
+            return
+        folder = self._folder / "plugin"
+        folder.mkdir()
+        sides = {name: startup.pytest_starting(folder, plugin=name == "with") for name in ("without", "with")}
+        found = in_turns(sides, self._size.starts, startup.children)
+        yield Row("pytest, one empty test", median(found["without"]), "ms")
+        yield Row(name, median(b - a for a, b in zip(found["without"], found["with"], strict=True)), "ms", Goal(30))
 
     def replay(self) -> Iterator[Row]:
         """Whole episodes from files, per LLM call."""
@@ -182,9 +227,7 @@ class Bench:
     def score(self) -> Iterator[Row]:
         """The whole command, from cold files: time, memory, and how the time grows."""
         if sys.platform == "win32":
-            yield Row(
-                "scoring: CPU per episode, times from few to many", None, "times", None, "no CPU time of children"
-            )
+            yield Row("scoring: CPU per episode", None, "ms", note="no CPU time of children on Windows")
             return
         import scoring
 
@@ -204,6 +247,53 @@ class Bench:
         grows = slopes[1] / slopes[0] if slopes[0] > 0 else float("nan")
         yield Row("scoring: CPU per episode, times from few to many", grows, "times", Goal(1.3))
         yield Row(f"scoring {sizes[2]} episodes, memory at most", whole.peak * (scoring.PROCESSES + 1), "MB")
+
+    def voting(self) -> Iterator[Row]:
+        """The packaged samples and back-offs."""
+        import voting
+
+        found = voting.packaged()
+        sides = {
+            "samples": lambda: voting.voting(found),
+            "back-offs": lambda: voting.back_offs(found),
+            "parts": lambda: voting.parts(found),
+        }
+        times = in_turns(sides, self._size.parts)
+        yield Row("21 samples of one question, replayed", median(times["samples"]), "ms", Goal(3))
+        cost = ratio(times["back-offs"], times["parts"])
+        yield Row("both back-offs: times the cost of replaying their parts", cost, "times", Goal(1.05, required=True))
+
+    def agents(self) -> Iterator[Row]:
+        """The same calls of an SDK through `http_client` and through `vcr.use_cassette`, files included."""
+        import agents
+
+        made = agents.Agents.record(self.workload, self._folder / "agents", self._size.agents)
+        sides = {
+            "ours": made.ours,
+            "like ours": made.theirs(match_on=agents.LIKE_OURS),
+            "default": made.theirs(),
+        }
+        found = in_turns(sides, self._size.parts)
+        yield Row("http_client + openai.OpenAI(), per LLM call", median(found["ours"]), "ms")
+        yield Row("vcr.use_cassette on method, uri, body, per LLM call", median(found["like ours"]), "ms")
+        times = ratio(found["like ours"], found["ours"])
+        yield Row("http_client: times less than that", times, "times", Goal(2, at_least=True, required=True))
+        yield Row("vcr.use_cassette that compares no body, per LLM call", median(found["default"]), "ms")
+        yield Row(
+            "http_client: times less than this", ratio(found["default"], found["ours"]), "times", Goal(2, at_least=True)
+        )
+
+    def together(self) -> Iterator[Row]:
+        """Many episodes at once, each with a recording of its own: how many hear what was recorded."""
+        import together
+
+        found = together.measured(self._size.threaded, self._size.tasks)
+        for name, became in found.items():
+            many = sum(became.values())
+            note = ", ".join(f"{count} {what}" for what, count in sorted(became.items()))
+            goal = Goal(100, at_least=True, required=True) if name.startswith("http_client") else None
+            share = 100 * became.get("right", 0) / many
+            yield Row(f"{name}, {many} episodes", share, "right", goal, note)
 
     def recording(self) -> Iterator[Row]:
         """Episodes recorded from a server that answers at once: what it takes beyond the bare SDK, per call.
@@ -243,7 +333,20 @@ class Bench:
 _WALL = "wall time"
 _STARTUP = Goal(2.5, required=True)
 
-NAMES = ("startup", "replay", "reader", "miss", "matching", "score", "recording")
+NAMES = (
+    "startup",
+    "plugin",
+    "gate",
+    "replay",
+    "reader",
+    "miss",
+    "matching",
+    "voting",
+    "agents",
+    "together",
+    "score",
+    "recording",
+)
 """What can be measured, in order: processes first, while this one is still small."""
 
 

@@ -89,6 +89,26 @@ class PageChanged(RecordingDiffers):
     kind = "page changed"
 
 
+class PromptChanged(RecordingDiffers):
+    """A prompt is not the one that was recorded with, or not the one that the lock holds."""
+
+    kind = "prompt changed"
+
+
+class RecordingOld(RecordingDiffers):
+    """A recording is older than it may be.
+
+    Attributes:
+        time: when it was made, ISO 8601.
+    """
+
+    kind = "too old"
+
+    def __init__(self, message: str, time: str = "") -> None:
+        super().__init__(message)
+        self.time = time
+
+
 class Usage(ReactReproError):
     """The command or the call is wrong (exit code 2): an unknown name, a range that is none."""
 
@@ -101,6 +121,18 @@ class Absent(ReactReproError):
 
     exit_code = 3
     kind = "missing"
+
+
+class PromptAbsent(Absent):
+    """The prompt that a recording was made with is not there.
+
+    Attributes:
+        name: which prompt: task, name and method.
+    """
+
+    def __init__(self, message: str, name: tuple[str, str, str]) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class CassetteAbsent(Absent):
@@ -155,6 +187,26 @@ class Corrupt(ReactReproError):
 
     exit_code = 5
     kind = "corrupt"
+
+
+class FormatNewer(Corrupt):
+    """A file has a newer format than this program knows."""
+
+    kind = "newer format"
+
+
+class SecretFound(Corrupt):
+    """A file holds what no recording may: a key, or what only keys look like.
+
+    Attributes:
+        line: on which line of it, where that is known.
+    """
+
+    kind = "secret"
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class BudgetExceeded(ReactReproError):

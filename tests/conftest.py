@@ -22,6 +22,7 @@ import reactrepro
 pytest_plugins = ["pytester", "tests.snapshot_gate"]
 
 TEST_DATA = "REACTREPRO_TEST_DATA"
+FETCHED = "REACTREPRO_DATA"
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 
 # What a developer's or a build machine's environment may hold and no test may see: keys, endpoints, our own
@@ -64,10 +65,12 @@ def loopback() -> str:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in list(os.environ):
         if name != TEST_DATA and PRIVATE.fullmatch(name):
             monkeypatch.delenv(name)
+    # Nor what a developer has fetched: the folder for that is one that does not exist.
+    monkeypatch.setenv(FETCHED, str(tmp_path_factory.getbasetemp() / "nothing-fetched"))
 
 
 @pytest.fixture

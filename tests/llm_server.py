@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+        prompt = body["prompt"] if "prompt" in body else body.get("messages", [{}])[-1].get("content", "")
         headers = {name.lower(): value for name, value in self.headers.items()}
         self._send(self.llm.answer(Asked(self.path, headers, body, prompt)))
 

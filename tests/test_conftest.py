@@ -48,9 +48,10 @@ def test_loopback_leads_to_this_machine_only(loopback: str) -> None:
 
 
 def test_no_test_sees_a_key_or_a_setting() -> None:
-    """Keys, endpoints, proxies and our own variables of the environment are gone; the test data folder may stay."""
+    """Keys, endpoints, proxies and our own variables are gone; the test data may stay, and nothing is fetched."""
     left = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith("REACTREPRO_")}
-    assert left <= {"REACTREPRO_TEST_DATA"}
+    assert left <= {"REACTREPRO_TEST_DATA", "REACTREPRO_DATA"}
+    assert not os.path.exists(os.environ["REACTREPRO_DATA"])
     assert not {"https_proxy", "ANTHROPIC_BASE_URL"} & os.environ.keys()
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -78,6 +81,56 @@ def test_recordings_are_part_of_the_wheel_and_unfinished_ones_are_not() -> None:
     # Force-included files pass over `exclude` and are copied into editable installs.
     assert "force-include" not in wheel
     assert build["dev-mode-dirs"] == ["."]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the wheel, built from this checkout, was unpacked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_gate_works_from_a_wheel_in_an_empty_folder(
+    installed: Path, offline: dict[str, str], tmp_path: Path
+) -> None:
+    """Nothing has to be there: the packaged recordings are checked, no lock is missed, and a project can begin one."""
+    hook = offline["PYTHONPATH"].split(os.pathsep)[0]
+    environment = offline | {"PYTHONPATH": os.pathsep.join([hook, str(installed)]), "PYTHONUTF8": "1"}
+    environment.pop("CI", None)
+
+    def run(*words: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "reactrepro", *words]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+        )
+        return done.returncode, (done.stdout + done.stderr).replace(str(installed), "<site>")
+
+    assert not (installed / "prompts.lock").exists()
+    assert run("check", "--quiet") == (0, "268 recordings checked: 268 ok.\n")
+    assert list(tmp_path.iterdir()) == []
+    assert run("accept") == (0, "nothing to accept: this project has no prompts and no recordings of its own.\n")
+    run_folder = Path("cassettes/hotpotqa/react/deepseek-v3-250324")
+    shutil.copytree(installed / "reactrepro/_recordings" / run_folder, tmp_path / run_folder)
+    assert run("accept")[1].endswith("prompts.lock: 1 change accepted; it holds 1 prompt.\n")
+    prompt = installed / "reactrepro/prompts/hotpotqa/paper/react.txt"
+    whole = prompt.read_bytes()
+    try:
+        prompt.write_bytes(whole.replace(b"Milhous. \n", b"Milhous.\n"))
+        code, printed = run("check", "--quiet", "cassettes")
+        assert code == 1
+        assert printed.startswith("prompt changed: hotpotqa/paper/react is not the prompt that was recorded with")
+        assert r"whose middle name was Milhous.\x20" in printed
+        assert printed.endswith("1 recording checked: 1 prompt changed.\n")
+        assert run("accept", "hotpotqa/paper/react")[0] == 0
+        assert run("check", "--quiet", "--allow-stale", "cassettes")[0] == 0
+        assert run("check", "--quiet", "--only", "prompts", "cassettes")[0] == 1
+    finally:
+        prompt.write_bytes(whole)
 
 
 def test_every_imported_package_is_declared() -> None:

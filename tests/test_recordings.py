@@ -19,12 +19,21 @@ from .world import checkout
 ROOT = checkout()
 SOURCES = Sources(Library.of([ROOT / "cassettes"]), (ROOT / "wiki_snapshot",))
 
+
+def _calls(run: Run, key: str) -> int:
+    """How many of an episode's prompts are locked: samples share theirs, and a back-off's are those of its parts."""
+    if run.config.parts:
+        return 0
+    meta = run.read(key).meta
+    return 1 if meta.samples else meta.interactions.count
+
+
 RECORDINGS = [(run, key) for run in SOURCES.library.runs() for key in run.keys()]  # noqa: SIM118 - a run is no mapping
 NAMES = [f"{run.label}/{key}".replace("/", "--") for run, key in RECORDINGS]
 CALLS = [
     pytest.param(run, key, call, id=f"{name}--call-{call + 1}")
     for (run, key), name in zip(RECORDINGS, NAMES, strict=True)
-    for call in range(len(run.read(key).interactions))
+    for call in range(_calls(run, key))
 ]
 
 _REPORTS: dict[tuple[Path, str], EpisodeReport] = {}
@@ -40,17 +49,21 @@ def report(run: Run, key: str) -> EpisodeReport:
 
 @pytest.mark.parametrize(("run", "key", "call"), CALLS)
 def test_prompt(run: Run, key: str, call: int, exact: object) -> None:
-    """The exact text of each call, as today's code sends it."""
-    assert report(run, key).turns[call].prompt == exact
+    """The exact text of each call, as today's code sends it; all samples of a question are asked for alike."""
+    turns = report(run, key).turns
+    assert turns[call].prompt == exact
+    if run.read(key).meta.samples:
+        assert {turn.prompt for turn in turns} == {turns[call].prompt}
 
 
 @pytest.mark.parametrize(("run", "key"), RECORDINGS, ids=NAMES)
 def test_trajectory(run: Run, key: str, exact: object) -> None:
-    """Thoughts, actions and observations, how it ended, and the answer."""
+    """Samples, thoughts, actions and observations, how it ended, and the answer."""
     found = report(run, key)
     assert found.ok, found.problems
     assert found.trajectory is not None
-    steps = "".join(step_text(step) for step in found.trajectory.steps)
+    samples = "".join(f"{sample.number}:{sample.text}\n-> {sample.answer}\n" for sample in found.trajectory.samples)
+    steps = samples + "".join(step_text(step) for step in found.trajectory.steps)
     end = f"ended: {found.trajectory.ended}\nanswer: {found.trajectory.answer}\nflags: {found.trajectory.flags}\n"
     assert f"{found.trajectory.opening}\n{steps}{end}" == exact
 

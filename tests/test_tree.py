@@ -31,6 +31,7 @@ EXACT = [
     "cassettes/hotpotqa/default",
     "reactrepro/tasks/data/pelm.jsonl",
     "live/encyclopedia/sarn.wiki",
+    "prompts.lock",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/article.txt",
     "wiki_snapshot/enwiki/ed-wood-0123abcd/page.html.gz",
     "tests/__snapshots__/test_prompts/test_prompt[0].txt",
@@ -112,6 +113,7 @@ def test_rooms_import_downwards_only() -> None:
         ("runs/intruder.py", "def f():\n    import vcr", "SDKs, their transports and vcrpy"),
         ("runs/intruder.py", "import click", "click is imported in the command line"),
         ("wiki/intruder.py", "import requests", "requests is imported in wiki/live"),
+        ("data/intruder.py", "import requests", "requests is imported in wiki/live"),
         ("tasks/intruder.py", "import selectolax.parser", "HTML is parsed in wiki/page"),
     ],
 )

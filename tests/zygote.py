@@ -16,10 +16,15 @@ from typing import NoReturn
 
 
 class Zygote:
-    """The program, as a test sees it."""
+    """The program, as a test sees it.
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        command = [sys.executable, "-W", "ignore", str(Path(__file__))]
+    Args:
+        environment: of the program; its PYTHONPATH says which reactrepro it has.
+        offline: it has what reads recordings, and nothing that records.
+    """
+
+    def __init__(self, environment: dict[str, str], *, offline: bool = False) -> None:
+        command = [sys.executable, "-W", "ignore", str(Path(__file__)), *(["offline"] if offline else [])]
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
@@ -91,7 +96,16 @@ def _become(words: list[str], cwd: str, out: str, err: str) -> NoReturn:
     raise AssertionError
 
 
-def _serve() -> None:
+def _import_offline() -> None:
+    import reactrepro.cli
+    import reactrepro.methods.react
+    import reactrepro.runs.accept
+    import reactrepro.runs.check
+    import reactrepro.tasks.pelm
+    import reactrepro.wiki.snapshot  # noqa: F401
+
+
+def _import_all() -> None:
     import reactrepro.cli
     import reactrepro.runs.record
     import reactrepro.runs.studio
@@ -99,6 +113,10 @@ def _serve() -> None:
     from reactrepro.exchanges.live import self_check
 
     self_check("chat/completions", {"model": "m", "messages": [{"role": "user", "content": "x"}]})  # loads what is lazy
+
+
+def _serve(words: list[str]) -> None:
+    (_import_offline if "offline" in words else _import_all)()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         asked = json.loads(line)
@@ -113,4 +131,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(sys.argv[1:])

@@ -105,24 +105,27 @@ class Under:
 
 @dataclass(frozen=True)
 class Recording:
-    """`reactrepro record pelm`, as one command line that is given again and again.
+    """`reactrepro record`, as one command line that is given again and again.
 
     Attributes:
         stage: where.
         folder: holds ``cassettes`` and ``wiki_snapshot``.
         run: name of the run.
         words: the command's own words.
+        task, method: what it records.
     """
 
     stage: Stage
     folder: Path
     run: str
     words: tuple[str, ...]
+    task: str = "pelm"
+    method: str = "react"
 
     @property
     def cassettes(self) -> Path:
         """The folder that the run is recorded into."""
-        return self.folder / "cassettes" / "pelm" / "react" / self.run
+        return self.folder / "cassettes" / self.task / self.method / self.run
 
     @property
     def snapshot(self) -> Path:
@@ -132,7 +135,8 @@ class Recording:
     def start(self, *more: str) -> Under:
         """Begin it."""
         folders = ("--cassettes", str(self.folder / "cassettes"), "--wiki-snapshot", str(self.snapshot))
-        return self.stage.start("record", "pelm", *self.words, "--run", self.run, *folders, "--json", *more)
+        words = (self.task, *self.words, "--method", self.method, "--run", self.run)
+        return self.stage.start("record", *words, *folders, "--json", *more)
 
     def record(self, *more: str) -> Done:
         """Carry it out."""
@@ -145,7 +149,7 @@ class Recording:
             CheckFailed: it is not as recorded, or not of the episodes *keys*.
         """
         folders = ("--cassettes", str(self.folder / "cassettes"), "--wiki-snapshot", str(self.snapshot))
-        words = ("replay", "pelm", "--all", "--run", self.run, *folders, "--json", *more)
+        words = ("replay", self.task, "--all", "--run", self.run, *folders, "--json", *more)
         done = self.stage.start(*words, offline=True).wait()
         found = done.report["episodes"]
         require(done.code == 0, f"a replay {' '.join(more)} ended with {done.code}: {[e['problems'] for e in found]}")

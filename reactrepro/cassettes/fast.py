@@ -64,6 +64,18 @@ def fast(data: bytes) -> tuple[dict[str, Any], tuple[Interaction, ...]]:
     return block, tuple(map(_fast_interaction, blocks))
 
 
+def head(data: bytes) -> dict[str, Any]:
+    """Return the block of a cassette in the canonical form, whatever stands below it.
+
+    Raises:
+        NotCanonical: it is in another form, or no cassette.
+    """
+    middle = data.find(_MIDDLE.encode("ascii"))
+    if middle < 0:
+        raise NotCanonical
+    return fast(data[:middle] + f"{_MIDDLE} []\n{_TAIL}".encode("ascii"))[0]
+
+
 def _fast_interaction(block: str) -> Interaction:
     parts, at = [], 0
     for mark in _MARKS:

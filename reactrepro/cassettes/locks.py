@@ -67,7 +67,7 @@ def _acquired(path: Path, wait: float) -> FileLock | None:
         tries -= 1
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(path)
+            lock = FileLock(path, thread_local=False)  # whoever lets it go need not be the thread that took it
             lock.acquire(timeout=wait, poll_interval=0.02)
         except Timeout:
             return None

@@ -7,14 +7,18 @@ white space and escapes play no part; nothing else is ignored.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import msgspec
+
 from ..domain import Json
 
-ENDPOINTS: Final = ("chat/completions", "completions", "messages")
+ENDPOINTS: Final = ("chat/completions", "completions", "messages", "responses", "embeddings")
 """Logical endpoints, the longer first: the tail of a path under any provider's prefix."""
 
 
@@ -70,6 +74,35 @@ def same(a: Json, b: Json) -> bool:
     if kind is list:
         return type(b) is list and len(a) == len(b) and all(map(same, a, b))
     return type(b) in (int, float) and bool(a == b)
+
+
+def meaning(text: str | bytes) -> bytes:
+    """Return bytes that two JSON texts share exactly when they mean the `same`: for looking requests up.
+
+    Raises:
+        ValueError: *text* is not JSON.
+        RecursionError: it is nested too deep.
+    """
+    try:
+        return _encode(_decode(text))
+    except (ValueError, OverflowError, RecursionError):  # infinity, half a character, more than 64 bits; no JSON
+        value = json.loads(text, parse_float=_number)
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def _finite(text: str) -> int | float:
+    if math.isinf(value := _number(text)):
+        raise ValueError(text)  # msgspec would write null
+    return value
+
+
+_decode = msgspec.json.Decoder(float_hook=_finite).decode
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def differences(recorded: Json, sent: Json, path: str = "$") -> Iterator[Difference]:

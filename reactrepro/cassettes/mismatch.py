@@ -15,7 +15,7 @@ from typing import Any
 from ..domain import Call, Json
 from ..visible import escaped
 from .matching import ABSENT, Difference, common_prefix, differences, endpoint, same
-from .model import Cassette
+from .model import Cassette, Exchanges
 
 _CONTEXT = 32
 """Characters shown on each side of the first difference."""
@@ -31,6 +31,7 @@ class Place:
         file: the cassette, as messages name it.
         causes: sentences about what changed since the recording ("prompts/… changed since it was recorded").
         remedy: what to do now, as a sentence.
+        agent: the recording is of an agent that is not ours: it has no run, episodes or steps, only requests.
     """
 
     run: str
@@ -38,6 +39,21 @@ class Place:
     file: str
     causes: tuple[str, ...] = ()
     remedy: str = "Restore what changed, or record the episode again."
+    agent: bool = False
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.file if self.agent else f"{self.run}, episode {self.key}"
+
+    @property
+    def asker(self) -> str:
+        """Who asks."""
+        return "the agent" if self.agent else "the method"
+
+    def at(self, step: int) -> str:
+        """Return how messages call the place of the request *step*."""
+        return f"{self.name}, {'request' if self.agent else 'step'} {step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +62,7 @@ class Mismatch:
 
     Attributes:
         place: where.
-        step: the 1-based step that asked.
+        step: the 1-based step that asked; of an agent that is not ours, the number of the request.
         nearest: 1-based number of the nearest interaction; None where the cassette holds none.
         total: how many interactions the cassette holds.
         replayed: how many of them were used before this request.
@@ -84,7 +100,7 @@ class Mismatch:
         }
 
 
-def find(cassette: Cassette, used: Sequence[bool], call: Call, place: Place) -> Mismatch:
+def find(cassette: Cassette | Exchanges, used: Sequence[bool], call: Call, place: Place) -> Mismatch:
     """Compare *call*, which no unused interaction answers, with all recorded ones and return the nearest.
 
     Unused interactions come before used ones; among them the one counts as nearest that differs least, by the number
@@ -121,14 +137,14 @@ def describe(mismatch: Mismatch, *, verbose: bool = False) -> str:
     """Put *mismatch* into words: short, or with the whole prompt's diff when *verbose*."""
     place = mismatch.place
     lines = [
-        f"{place.run}, episode {place.key}, step {mismatch.step}: the request was not recorded.",
+        f"{place.at(mismatch.step)}: the request was not recorded.",
         *_where(mismatch),
     ]
     shown = mismatch.differences if verbose else mismatch.differences[:3]
     for difference in shown:
         lines.extend(_difference_lines(difference))
     if hidden := len(mismatch.differences) - len(shown):
-        lines.append(f"  and {hidden} more fields differ (--verbose shows all)")
+        lines.append(f"  and {hidden} more fields differ{'' if place.agent else ' (--verbose shows all)'}")
     if verbose:
         lines.extend(_prompt_diff(mismatch.differences))
     lines.extend(f"  {cause}" for cause in place.causes)
@@ -143,7 +159,7 @@ def _where(mismatch: Mismatch) -> Iterator[str]:
     elif mismatch.spent:
         yield (
             f"  {file}: interaction {mismatch.nearest} of {mismatch.total} is this very request, but an earlier call "
-            "has used it: the method asks more often than it did."
+            f"has used it: {mismatch.place.asker} asks more often than it did."
         )
     else:
         yield f"  {file}, nearest: interaction {mismatch.nearest} of {mismatch.total}; {mismatch.replayed} replayed."

@@ -16,10 +16,11 @@ import msgspec
 
 from .. import domain
 from ..domain import Json
-from ..errors import Corrupt
+from ..errors import Corrupt, FormatNewer
 
 RUN_FORMAT = "reactrepro-run/1"
 EPISODE_FORMAT = "reactrepro-episode/1"
+EXCHANGE_FORMAT = "reactrepro-exchange/1"
 
 Provenance: TypeAlias = Literal["recorded", "transcribed", "scripted"]
 """How a recording came to be: a live exchange; rebuilt from a published transcript; written by hand or by a script."""
@@ -179,6 +180,21 @@ class EpisodeMeta:
         return domain.Question(key=self.key, text=self.question, gold=self.gold, index=self.index, id=self.id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeMeta:
+    """The top-level key ``reactrepro`` of what somebody else's agent exchanged with its models: no task, no outcome.
+
+    Attributes:
+        provenance, time, versions, interactions: as in `EpisodeMeta`.
+    """
+
+    format: str = EXCHANGE_FORMAT
+    provenance: Provenance
+    time: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    interactions: InteractionsRef
+
+
 @dataclass(frozen=True)
 class Interaction:
     """One request and its response, as vcrpy stores them.
@@ -223,6 +239,15 @@ class Cassette:
     """
 
     meta: EpisodeMeta
+    interactions: tuple[Interaction, ...]
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """The file of an agent that is not ours; as `Cassette`, but for its block."""
+
+    meta: ExchangeMeta
     interactions: tuple[Interaction, ...]
     path: Path | None = None
 
@@ -279,13 +304,14 @@ def check_format(found: Any, expected: str, path: Path | None) -> None:
     """Refuse *found* unless it is the format and version *expected* ("reactrepro-run/1").
 
     Raises:
-        Corrupt: another format, or a version that this program does not know.
+        FormatNewer: a version that this program does not know.
+        Corrupt: another format.
     """
     if found == expected:
         return
     name, _, version = expected.partition("/")
     if isinstance(found, str) and found.startswith(name + "/") and found[len(name) + 1 :].isdecimal():
-        raise Corrupt(
+        raise FormatNewer(
             f"{path}: format {found!r}, and this program reads up to version {version}. "
             "It was written by a newer reactrepro: update reactrepro."
         )

@@ -15,10 +15,22 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..errors import CassetteAbsent, Corrupt
-from .fast import NotCanonical, fast
-from .model import EPISODE_FORMAT, RUN_FORMAT, Cassette, EpisodeMeta, Interaction, RunConfig, check_format
+from ..errors import CassetteAbsent, Corrupt, SecretFound
+from .fast import NotCanonical, fast, head
+from .model import (
+    EPISODE_FORMAT,
+    EXCHANGE_FORMAT,
+    RUN_FORMAT,
+    Cassette,
+    EpisodeMeta,
+    ExchangeMeta,
+    Exchanges,
+    Interaction,
+    RunConfig,
+    check_format,
+)
 from .model import interactions_sha256 as _sha256
+from .secrets import secret_in_address
 
 MAX_CASSETTE = 64 * 1024 * 1024
 """Bytes; a self-consistency episode of 21 samples is about 0.2 MB."""
@@ -38,6 +50,8 @@ SECRET_HEADERS = frozenset(
     }
 )
 """Headers that no recording may hold. Our own recorder keeps none but the content type."""
+
+_THEN = "Make the key invalid if this file was published, and record the episode again."
 
 T = TypeVar("T")
 
@@ -76,6 +90,20 @@ def read_cassette(path: Path) -> Cassette:
     return parse_cassette(read_bytes(path, MAX_CASSETTE), path)
 
 
+def read_exchanges(path: Path) -> Exchanges:
+    """Read and check the file of an agent that is not ours.
+
+    Raises:
+        CassetteAbsent: there is none.
+        Corrupt: as `read_cassette`.
+    """
+    block, interactions = _parts(read_bytes(path, MAX_CASSETTE), path)
+    check_format(block.get("format"), EXCHANGE_FORMAT, path)
+    meta = convert(block, ExchangeMeta, path)
+    _check(meta, interactions, path)
+    return Exchanges(meta, interactions, path)
+
+
 def read_run(path: Path) -> RunConfig:
     """Read and check ``run.json``.
 
@@ -88,20 +116,40 @@ def read_run(path: Path) -> RunConfig:
     return convert(data, RunConfig, path)
 
 
+def read_meta(path: Path) -> EpisodeMeta:
+    """Read the block of one episode's file and nothing else of it: what stands below is not checked.
+
+    Raises:
+        CassetteAbsent: there is no such file.
+        Corrupt: its block is not what the format says, or of a newer version.
+    """
+    data = read_bytes(path, MAX_CASSETTE)
+    try:
+        block = head(data)
+    except NotCanonical:
+        return parse_cassette(data, path).meta
+    check_format(block.get("format"), EPISODE_FORMAT, path)
+    return convert(block, EpisodeMeta, path)
+
+
 def parse_cassette(data: bytes, path: Path | None) -> Cassette:
     """Return the cassette in *data*, checked; *path* is for messages.
 
     Raises:
         Corrupt: see `read_cassette`.
     """
-    try:
-        block, interactions = fast(data)
-    except NotCanonical:
-        block, interactions = _through_yaml(data, path)
+    block, interactions = _parts(data, path)
     check_format(block.get("format"), EPISODE_FORMAT, path)
     meta = convert(block, EpisodeMeta, path)
     _check(meta, interactions, path)
     return Cassette(meta, interactions, path)
+
+
+def _parts(data: bytes, path: Path | None) -> tuple[dict[str, Any], tuple[Interaction, ...]]:
+    try:
+        return fast(data)
+    except NotCanonical:
+        return _through_yaml(data, path)
 
 
 def convert(value: Any, form: type[T], path: Path | None) -> T:
@@ -152,7 +200,7 @@ def json_object(data: bytes, path: Path | None) -> dict[str, Any]:
     return value
 
 
-def _check(meta: EpisodeMeta, interactions: tuple[Interaction, ...], path: Path | None) -> None:
+def _check(meta: EpisodeMeta | ExchangeMeta, interactions: tuple[Interaction, ...], path: Path | None) -> None:
     if len(interactions) != meta.interactions.count:
         raise Corrupt(
             f"{path} holds {len(interactions)} interactions where it was saved with {meta.interactions.count}: "
@@ -161,10 +209,11 @@ def _check(meta: EpisodeMeta, interactions: tuple[Interaction, ...], path: Path 
     for number, interaction in enumerate(interactions, 1):
         for name in (*interaction.request_headers, *interaction.response_headers):
             if name.lower() in SECRET_HEADERS:
-                raise Corrupt(
-                    f"{path}: interaction {number} has the header {name!r}, which holds a secret or an account. "
-                    "Make the key invalid if this file was published, and record the episode again."
+                raise SecretFound(
+                    f"{path}: interaction {number} has the header {name!r}, which holds a secret or an account. {_THEN}"
                 )
+        if what := secret_in_address(interaction.uri):
+            raise SecretFound(f"{path}: the address of interaction {number} has {what}. {_THEN}")
     if _sha256(interactions) != meta.interactions.sha256:
         raise Corrupt(
             f"{path}: its interactions are not the ones that were saved (the hash differs): a request or a reply was "

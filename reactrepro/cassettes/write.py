@@ -11,7 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .model import Cassette, EpisodeMeta, Interaction, InteractionsRef, RunConfig, interactions_sha256, plain
+from .model import (
+    Cassette,
+    EpisodeMeta,
+    ExchangeMeta,
+    Exchanges,
+    Interaction,
+    InteractionsRef,
+    Provenance,
+    RunConfig,
+    interactions_sha256,
+    plain,
+)
 from .text import ascii_json, quoted, scalar
 
 TEMPORARY = ".tmp"
@@ -26,11 +37,22 @@ VCR_VERSION = 1
 
 def seal(meta: EpisodeMeta, interactions: tuple[Interaction, ...]) -> Cassette:
     """Return the cassette of *interactions* whose block counts and hashes them."""
-    ref = InteractionsRef(count=len(interactions), sha256=interactions_sha256(interactions))
-    return Cassette(replace(meta, interactions=ref), interactions)
+    return Cassette(replace(meta, interactions=_counted(interactions)), interactions)
 
 
-def cassette_bytes(cassette: Cassette) -> bytes:
+def seal_exchanges(
+    interactions: tuple[Interaction, ...], *, time: str | None, versions: dict[str, str], provenance: Provenance
+) -> Exchanges:
+    """Return the file of an agent that is not ours; its block counts and hashes *interactions*."""
+    meta = ExchangeMeta(provenance=provenance, time=time, versions=versions, interactions=_counted(interactions))
+    return Exchanges(meta, interactions)
+
+
+def _counted(interactions: tuple[Interaction, ...]) -> InteractionsRef:
+    return InteractionsRef(count=len(interactions), sha256=interactions_sha256(interactions))
+
+
+def cassette_bytes(cassette: Cassette | Exchanges) -> bytes:
     """Return the file's bytes: ASCII, LF line ends, our block first, vcrpy's version last."""
     parts = [f"reactrepro: {ascii_json(plain(cassette.meta), indent=2, margin=2)}\n", "interactions:"]
     if cassette.interactions:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ..data.subsets import SUBSETS
 from ..errors import Usage
+from ..runs.picks import Pick
 from ..runs.roots import Sources, sources
 from ..runs.shards import Shard
 
@@ -103,6 +105,38 @@ class Sharded(click.ParamType):  # type: ignore[type-arg]  # generic in newer ve
             return value if isinstance(value, Shard) else Shard.read(value)
         except Usage as error:
             self.fail(str(error), param, ctx)
+
+
+def prompt(text: str) -> Callable[[F], F]:
+    """Return what adds --prompt, described by *text*: a name, a file or a folder (`prompts.choice`)."""
+    return click.option("--prompt", metavar="NAME|FILE|DIR", help=text)
+
+
+def picks(command: F) -> F:
+    """Add --subset, --ids, --seed and --limit: `pick` reads them."""
+    for option in (
+        click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of them."),
+        click.option("--seed", type=int, metavar="N", help="Shuffle them with this seed."),
+        click.option(
+            "--ids",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Those that this file lists: an index or a data set's id on each line.",
+        ),
+        click.option("--subset", type=click.Choice(list(SUBSETS)), help="A known subset: the paper code's own 500."),
+    ):
+        command = option(command)
+    return command
+
+
+def pick(words: Iterable[str], given: Mapping[str, Any]) -> Pick:
+    """Return which questions the user asks for.
+
+    Args:
+        words: indexes and ranges, as typed.
+        given: the values of the options that `picks` adds, among others.
+    """
+    return Pick(tuple(words), given["subset"], given["ids"], given["seed"], given["limit"])
 
 
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:

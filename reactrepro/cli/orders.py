@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Interrupted
+from . import options
 
 if TYPE_CHECKING:
     from ..domain import Settings
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from ..runs.record import RecordReport
     from ..runs.roots import Sources
     from .progress import Progress
+
+PROMPTS = Path("prompts")
+"""Where a prompt from elsewhere is kept."""
 
 SETTINGS = ("protocol", "extraction", "max_tokens", "temperature", "max_steps", "samples")
 """Options that are settings of the run."""
@@ -42,9 +47,10 @@ def recorded(
 def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sources) -> tuple[Order, tuple[Order, ...]]:
     """Return the order, and for a back-off those of its parts."""
     from ..backends.providers import target
-    from ..cassettes.selection import EVERYTHING, words_of
+    from ..cassettes.selection import words_of
     from ..domain import PROFILES
     from ..methods import method_or_back_off
+    from ..runs.keep import prompt_for
     from ..runs.order import Order
     from ..runs.questions import questions
     from ..runs.settings import part_settings, settings_of
@@ -60,8 +66,9 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
         keyless=given["mode"] == "none",
     )
     asked = {name: given[name] for name in SETTINGS} | {"api": whom.api}
-    rows = questions(known, index, found.library, given["data"])
-    typed = index != (EVERYTHING,) and all(row.index is not None for row in rows)
+    pick = options.pick(index, given)
+    rows = questions(known, pick, found.library, given["data"])
+    typed = pick.plain and all(row.index is not None for row in rows)
 
     def order(of: str, settings: Settings, acts: bool) -> Order:
         return Order(
@@ -69,7 +76,7 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
             questions=rows,
             selection=",".join(index) if typed else words_of([row.key for row in rows]),
             method=of,
-            prompt=given["prompt"] or known.prompt,
+            prompt=prompt_for(known, of, given["prompt"], found.prompts).name,
             target=whom,
             settings=settings,
             site=(given["site"] or known.site) if acts else None,
@@ -91,6 +98,7 @@ def studio_of(order: Order, *, given: dict[str, Any], found: Sources, stopped: t
     """Return the studio that carries out *order*, or None where nothing is to be asked."""
     from ..exchanges.retries import Patience
     from ..exchanges.scrub import secrets_in
+    from ..runs.keep import keep, prompt_for
     from ..runs.studio import Wiki, studio
     from ..wiki.live import WikiClient
     from ..wiki.patience import Clock
@@ -113,14 +121,16 @@ def studio_of(order: Order, *, given: dict[str, Any], found: Sources, stopped: t
             snapshot=given["wiki_snapshot"],
             snapshots=found.snapshots,
         )
+    prompt = prompt_for(order.task, order.method, given["prompt"] or order.prompt, found.prompts)
+    prompt = keep(prompt, order.task, order.method, PROMPTS, found.prompts)
     return studio(
         task=order.task,
         target=order.target,
         settings=order.settings,
         method=order.method,
-        prompt=order.prompt,
+        prompt=prompt.name,
         wiki=wiki,
         patience=Patience(attempts=given["attempts"], timeout=given["timeout"]),
         secrets=secrets_in(os.environ),
-        prompt_roots=found.prompts,
+        prompt_roots=prompt.roots,
     )

@@ -20,21 +20,28 @@ def prompts() -> None:
 
 
 @prompts.command("list")
+@options.prompt("Only the prompts of this name, or those of this file or folder.")
 @options.as_json
-def list_(json_: bool) -> int:
-    """List every prompt file: name, characters, bytes, SHA-256 of its bytes."""
-    rows = prompt_files.listing()
+def list_(*, prompt: str | None, json_: bool) -> int:
+    """List every prompt file: name, characters, bytes, SHA-256 of its bytes.
+
+    A folder ./prompts is laid over the packaged prompts: what it holds hides the packaged prompt of that name.
+    """
+    from ..prompts.choice import listed
+
+    found = options.layered((), ()).prompts
+    rows = prompt_files.listing(found) if prompt is None else listed(prompt, found)
     if json_:
         options.echo_json(
             [
-                {"name": f"{r.task}/{r.name}/{r.stem}", "characters": r.characters, "bytes": r.bytes}
+                {"name": r.label, "characters": r.characters, "bytes": r.bytes}
                 | {"sha256": r.sha256, "composed": r.composed, "files": list(r.files)}
                 for r in rows
             ]
         )
         return 0
     head = ("name", "characters", "bytes", "sha256")
-    click.echo(text.grid(head, [(f"{r.task}/{r.name}/{r.stem}", r.characters, r.bytes, r.sha256) for r in rows]))
+    click.echo(text.grid(head, [(r.label, r.characters, r.bytes, r.sha256) for r in rows]))
     return 0
 
 
@@ -44,6 +51,7 @@ def list_(json_: bool) -> int:
 @click.option("--round", "round_", type=click.IntRange(1), default=1, show_default=True, help="Which step's prompt.")
 @click.option("--reprompt", is_flag=True, help="The second call of that step, made when the first gave no action.")
 @click.option("--raw", is_flag=True, help="Write exactly the bytes that are sent, and nothing else.")
+@options.prompt("Another prompt than the recorded one; its first round is shown, and whether it is the recorded one.")
 @options.filters
 @options.locations
 @options.as_json
@@ -54,6 +62,7 @@ def show(
     round_: int,
     reprompt: bool,
     raw: bool,
+    prompt: str | None,
     method: str | None,
     run: str | None,
     cassettes: tuple[Path, ...],
@@ -70,11 +79,12 @@ def show(
     Examples:
       reactrepro prompts show hotpotqa 0
       reactrepro prompts show hotpotqa 0 --round 3 --raw | sha256sum
+      reactrepro prompts show hotpotqa 0 --prompt mine.txt
     """
     from ..runs.rounds import rounds
 
     found = options.layered(cassettes, wiki_snapshot)
-    shown = rounds(found, task, index, method=method, run=run)
+    shown = rounds(found, task, index, method=method, run=run, prompt=prompt)
     turn = shown.turn(round_, reprompt=reprompt)
     if raw:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`record`: the only command that talks to servers, and the only one that can cost money."""
+"""`record`: the only command that asks models, and the only one that can cost money."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import click
 
 from ..errors import DiskError, Interrupted, exit_code
 from ..report import text
+from ..runs.picks import NOTHING_ASKED
 from ..runs.roots import shown
 from ..visible import lines
-from . import options
+from . import options, renewing
 from .orders import orders, recorded, studio_of
 from .progress import Progress, stop_on_interrupt
 
@@ -28,13 +29,17 @@ MODES = ("once", "new_episodes", "all", "none")
 
 CASSETTES, SNAPSHOT = Path("cassettes"), Path("wiki_snapshot")
 
+LONG = 80
+"""Characters of a selection beyond which the command that replays it says `all`, which is all that is recorded."""
+
 _DIR = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("task")
-@click.argument("index", nargs=-1, required=True)
-@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Whom to ask; see above.")
+@click.argument("index", nargs=-1)
+@options.picks
+@click.option("--model", metavar="PROVIDER/NAME", help="Whom to ask; see above.")
 @click.option("--base-url", metavar="URL", help="Address of the API; default: the provider's, or <SERVICE>_BASE_URL.")
 @click.option("--method", default="react", show_default=True, metavar="NAME")
 @click.option("--profile", default="chat", show_default=True, metavar="NAME", help="Conditions: chat or paper.")
@@ -45,7 +50,7 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
 @click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
-@click.option("--prompt", metavar="NAME", help="Prompts to use; default: the task's (paper; for FEVER plain).")
+@options.prompt("Prompts to use, packaged or your own; default: the task's (paper; for FEVER plain).")
 @click.option("--run", metavar="NAME", help="Name of the run; default: after the model.")
 @click.option("--mode", type=click.Choice(MODES), default="once", show_default=True, help="What is asked anew.")
 @click.option(
@@ -60,6 +65,8 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
+@click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
 @click.option("--note", default="", metavar="TEXT", help="Where the run comes from, for its readers.")
 @click.option("--cassettes", type=_DIR, default=CASSETTES, show_default=True, help="Folder to write to.")
 @click.option("--wiki-snapshot", type=_DIR, default=SNAPSHOT, show_default=True, help="The same, for pages.")
@@ -68,8 +75,9 @@ _DIR = click.Path(file_okay=False, path_type=Path)
 def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **given: Any) -> int:
     """Record fresh episodes from live servers.
 
-    INDEX is an index, a range (0-9), several of them, or `all`. What is recorded already stays as it is and costs
-    nothing; an episode that was broken off is carried on where it stopped. docs/recording.md tells it all.
+    INDEX is an index, a range (0-9), several of them, or `all`; or --subset, --ids, --seed or --limit say which
+    questions. What is recorded already stays as it is and costs nothing; an episode that was broken off is carried on
+    where it stopped. docs/recording.md tells it all.
 
     \b
     --model: openai/…, anthropic/…, volcengine/…, deepseek/…, or for any
@@ -83,15 +91,26 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     replays, from the first call that differs; all everything anew, at its full
     price each time; none nothing.
 
+    --changed takes a run by --run (and --method) and records what no longer replays under the run's own configuration,
+    from the first call that differs; what still replays is copied. The new run takes over the name when it is
+    complete. Neither INDEX nor --model is given then.
+
     \b
     Examples:
       reactrepro record pelm 0-9 --model openai-api/local/gemma-3-270m \\
           --base-url http://127.0.0.1:8092/v1 --profile paper
-      reactrepro record hotpotqa 0-9 --data hotpot_dev_v1_simplified.json \\
+      reactrepro fetch hotpotqa
+      reactrepro record hotpotqa --subset paper500 --limit 10 \\
           --model volcengine/deepseek-v3-250324 --contact me@example.org
+      reactrepro record pelm --changed --run gemma-3-270m --base-url http://127.0.0.1:8092/v1
     """
     stopped = threading.Event()
     found: Sources = options.layered([given["cassettes"]] if given["cassettes"].is_dir() else [], ())
+    if given["changed"]:
+        return renewing.changed(task, index, given, found, stopped, json_=json_, quiet=quiet)
+    asked = bool(options.pick(index, given))
+    if not asked or given["model"] is None or given["keep"]:
+        raise click.UsageError(_missing(asked, given))
     order, parts = orders(task, index, given, found)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
@@ -111,6 +130,12 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
+
+
+def _missing(asked: bool, given: dict[str, Any]) -> str:
+    if given["keep"]:
+        return "--keep is for --changed."
+    return "say whom to ask by --model." if asked else f"{NOTHING_ASKED}."
 
 
 def _reachable(contact: str | None, site: str | None, base_url: str | None) -> bool:
@@ -150,7 +175,8 @@ def _print(report: RecordReport, order: Order, *, quiet: bool) -> None:
 
 def _replay(report: RecordReport, order: Order) -> str:
     """Return the command that replays what was recorded."""
-    words = ["reactrepro", "replay", report.run.task, order.selection]
+    short = order.selection if len(order.selection) <= LONG else "all"
+    words = ["reactrepro", "replay", report.run.task, short]
     if report.run.method != "react":
         words += ["--method", report.run.method]
     words += ["--run", report.run.name]

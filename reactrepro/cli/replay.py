@@ -1,20 +1,21 @@
-"""`replay`, `check` and `list`."""
+"""`replay` and `list`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ..cassettes.mismatch import describe
 from ..cassettes.runs import Run
-from ..errors import CassetteMiss, ReactReproError
+from ..errors import ReactReproError
 from ..report import episodes as shown_episodes
 from ..report import text
+from ..report.explained import words
 from ..report.model import EpisodeReport, RunReport
 from ..runs.shards import Shard
 from ..visible import lines
-from . import options
+from . import following, options
 
 
 @click.command()
@@ -25,6 +26,8 @@ from . import options
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
 @options.what_ifs
 @options.divided
+@click.option("--follow", is_flag=True, help="Show each round's prompt as it would be sent now; see above.")
+@options.prompt("With --follow: a prompt in place of the recorded one.")
 @options.locations
 @options.as_json
 @options.quiet
@@ -42,6 +45,8 @@ def replay(
     threshold: float | None,
     shard: Shard,
     jobs: int | None,
+    follow: bool,
+    prompt: str | None,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
     json_: bool,
@@ -59,19 +64,30 @@ def replay(
     What if a smaller step limit, fewer samples or another threshold had been set? --max-steps, --samples and
     --threshold compute it from the recording, without a further call; nothing is compared then.
 
+    --follow shows what a changed prompt would look like before it is paid for: every round's prompt as it would be
+    sent, and where it differs, with the recorded replies in recorded order. That is no result.
+
     \b
     Examples:
       reactrepro replay hotpotqa 0
+      reactrepro replay hotpotqa 0 --follow --prompt mine.txt
       reactrepro replay pelm 0-9 --run gemma-3-270m
       reactrepro replay --all --quiet
     """
     from ..runs.replay import replay_all
     from ..runs.select import choose
-    from ..runs.what_if import WhatIf
+    from ..runs.what_if import AS_RECORDED, WhatIf
 
     what_if = WhatIf(max_steps, samples, threshold)
     found = options.layered(cassettes, wiki_snapshot)
     chosen = choose(found.library, task, index, method=method, run=run, everything=everything)
+    if follow:
+        if len(chosen.episodes) != 1 or what_if != AS_RECORDED or wire:
+            raise click.UsageError("--follow shows one episode as it was recorded: name it, and nothing else.")
+        ((of, key),) = chosen.episodes
+        return following.follow(of, key, found, prompt, json_=json_, verbose=verbose)
+    if prompt is not None:
+        raise click.UsageError("--prompt is for --follow: a recording is replayed with the prompt it was made with.")
     episodes = shard.part(chosen.episodes)
     replayed = options.progress(
         replay_all(episodes, found, wire=wire, what_if=what_if, jobs=jobs), len(episodes), quiet or json_
@@ -81,47 +97,6 @@ def replay(
         options.echo_json(_data(report))
     else:
         _print(report, quiet=quiet, verbose=verbose, what_if=str(what_if))
-    return report.exit_code
-
-
-@click.command()
-@click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-@options.locations
-@options.as_json
-@options.quiet
-@options.verbose
-def check(
-    *,
-    path: Path | None,
-    cassettes: tuple[Path, ...],
-    wiki_snapshot: tuple[Path, ...],
-    json_: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
-    """Replay everything and report by class; exit 0 only if all is well.
-
-    PATH is one recording (0.yaml), a run's folder, or any folder above; without it, every recording at hand is
-    checked.
-
-    \b
-    Classes: ok, prompt changed, request changed, outcome changed, page changed,
-    tape differs, left over, missing, infra error, corrupt.
-    """
-    from ..runs.check import check as run_check
-
-    found = options.layered(cassettes, wiki_snapshot)
-    report = RunReport(tuple(options.progress(run_check(path, found), None, quiet or json_)))
-    if json_:
-        options.echo_json({**_data(report), "counts": report.counts})
-        return report.exit_code
-    for episode in report.episodes:
-        if not episode.ok:
-            click.echo(f"{episode.kind}: {lines(_message(episode, verbose))}\n")
-    if not quiet:
-        _print_rows(report)
-    counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
-    click.echo(f"{text.counted(len(report.episodes), 'recording')} checked: {counts}.")
     return report.exit_code
 
 
@@ -156,45 +131,38 @@ def _print(report: RunReport, *, quiet: bool, verbose: bool, what_if: str) -> No
     one = report.episodes[0] if len(report.episodes) == 1 else None
     if not quiet and one is not None and one.trajectory is not None:
         click.echo(text.trajectory(one.trajectory))
-        click.echo("\n" + shown_episodes.result_table(one, _overrides(one.run) or {}) + "\n")
+        click.echo("\n" + shown_episodes.result_table(one, overrides_of(one.run) or {}) + "\n")
     elif not quiet and one is None:
-        _print_rows(report)
+        print_rows(report.episodes)
     for episode in report.episodes:
         for problem in episode.problems:
-            click.echo(f"{episode.kind}: {lines(_words(problem, verbose))}", err=True)
+            click.echo(f"{episode.kind}: {lines(words(problem, verbose=verbose))}", err=True)
     click.echo(shown_episodes.summary(report.episodes, what_if))
     if report.others:
         fit = "recording fits" if report.others == 1 else "recordings fit"
         click.echo(f"{report.others} other {fit}; --all replays them.")
 
 
-def _print_rows(report: RunReport) -> None:
+def print_rows(episodes: Sequence[EpisodeReport]) -> None:
     """Print one line per episode, and per run its conditions."""
-    click.echo(shown_episodes.rows(report.episodes) + "\n")
-    for run in dict.fromkeys(episode.run for episode in report.episodes):
-        if (overrides := _overrides(run)) is not None:
-            of_run = [episode for episode in report.episodes if episode.run == run]
+    click.echo(shown_episodes.rows(episodes) + "\n")
+    for run in dict.fromkeys(episode.run for episode in episodes):
+        if (overrides := overrides_of(run)) is not None:
+            of_run = [episode for episode in episodes if episode.run == run]
             click.echo(lines(shown_episodes.run_line(run, of_run, overrides)))
     click.echo()
 
 
-def _message(episode: EpisodeReport, verbose: bool) -> str:
-    return "\n".join(_words(problem, verbose) for problem in episode.problems)
-
-
-def _words(problem: ReactReproError, verbose: bool) -> str:
-    return describe(problem.mismatch, verbose=verbose) if isinstance(problem, CassetteMiss) else str(problem)
-
-
 def _data(report: RunReport) -> dict[str, object]:
     return {
-        "episodes": [shown_episodes.as_dict(episode, _overrides(episode.run)) for episode in report.episodes],
+        "episodes": [shown_episodes.as_dict(episode, overrides_of(episode.run)) for episode in report.episodes],
         "others": report.others,
         "exit_code": report.exit_code,
     }
 
 
-def _overrides(run: Run) -> dict[str, object] | None:
+def overrides_of(run: Run) -> dict[str, object] | None:
+    """Return the settings of *run* that differ from its profile; None where it cannot be read."""
     from ..runs.listing import overrides
 
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ..cassettes import mismatch
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette, Interaction
+from ..cassettes.model import Cassette, Exchanges, Interaction
 from ..domain import Call, Json
 from ..errors import CassetteLeftover, CassetteMiss, Corrupt
 
@@ -44,7 +44,7 @@ def refuse_error(interaction: Interaction, number: int, place: Place) -> None:
         )
 
 
-def miss(cassette: Cassette, used: Sequence[bool], call: Call, place: Place) -> CassetteMiss:
+def miss(cassette: Cassette | Exchanges, used: Sequence[bool], call: Call, place: Place) -> CassetteMiss:
     """Return the error that says what differs between *call* and the nearest recorded request.
 
     Raises:
@@ -63,8 +63,9 @@ def refuse_leftover(used: Sequence[bool], place: Place) -> None:
     left = [str(number + 1) for number, was in enumerate(used) if not was]
     if left:
         raise CassetteLeftover(
-            f"{place.run}, episode {place.key}: the replay ended, and {len(left)} of {len(used)} "
+            f"{place.name}: the replay ended, and {len(left)} of {len(used)} "
             f"recorded interactions were never asked for (number {', '.join(left)}).\n"
-            f"  {place.file}\n"
-            "  The method makes fewer calls than it did. Restore what changed, or record the episode again."
+            + ("" if place.agent else f"  {place.file}\n")
+            + f"  {place.asker.capitalize()} makes fewer calls than it did. "
+            + (place.remedy if place.agent else "Restore what changed, or record the episode again.")
         )

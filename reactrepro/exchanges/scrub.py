@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from ..cassettes.read import SECRET_HEADERS
 from ..domain import Json
 from ..errors import Corrupt
 
@@ -21,15 +22,17 @@ HEADERS = frozenset({"content-type"})
 
 SEGMENTS = re.compile(
     r"(?:v[0-9]{1,2}(?:(?:alpha|beta)[0-9]{0,2})?|api|openai|anthropic|beta|compatible-mode|inference"
-    r"|chat|completions|messages)\Z"
+    r"|chat|completions|messages|responses|embeddings)\Z"
 )
 """The parts of an address's path that are kept. Some gateways have an account's name, or a key, among the others."""
 
 Form: TypeAlias = "Mapping[str, Form] | str | None"
-"""What is kept of a JSON value: of an object the members named; ANYTHING; NUMBERS; None for plain values only."""
+"""What is kept of a JSON value: of an object the members named; ANYTHING; NUMBERS; None for plain values only; of an
+id only THAT_IT_IS_THERE."""
 
 ANYTHING: Final = "anything"
 NUMBERS: Final = "numbers"
+THAT_IT_IS_THERE: Final = "that it is there"
 
 _TEXTS: dict[str, Form] = {"type": None, "text": None}
 _PART: dict[str, Form] = {**_TEXTS, "thinking": _TEXTS, "summary": _TEXTS, "signature": None, "data": None}
@@ -101,17 +104,26 @@ def secrets_in(environment: Mapping[str, str]) -> set[str]:
     return found
 
 
+def secrets_sent(headers: Mapping[str, str]) -> set[str]:
+    """Return the keys in the *headers* of a request; what does not look like one ("ollama") is none."""
+    found = {value.strip() for name, value in headers.items() if name.lower() in SECRET_HEADERS}
+    found |= {value.partition(" ")[2].strip() for value in found}
+    return {value for value in found if _SECRET.match(value)}
+
+
 class Scrubber:
     """Removes what must not be written.
 
     Args:
         secrets: values that must not be written wherever they stand: keys above all.
+        home: the path of the user's home folder is not written, either.
     """
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = (), *, home: bool = True) -> None:
         self._secrets = sorted({s for s in secrets if len(s) >= _SHORTEST}, key=len, reverse=True)
-        home = _home()
-        self._home = re.compile(rf"(?<![\w.]){re.escape(home)}(?![\w.-])") if len(home) > 1 else None
+        home_folder = _home() if home else ""
+        pattern = rf"(?<![\w.]){re.escape(home_folder)}(?![\w.-])"
+        self._home = re.compile(pattern) if len(home_folder) > 1 else None
 
     def text(self, text: str) -> str:
         """Return *text* without secrets and without the user's home folder."""
@@ -165,8 +177,12 @@ class Scrubber:
         kept = {name.title(): [self.text(value)] for name, value in headers.items() if name.lower() in HEADERS}
         return dict(sorted(kept.items()))
 
-    def response(self, body: str) -> str:
+    def response(self, body: str, form: Form = RESPONSE) -> str:
         """Return a response body as it is kept; unchanged, to the character, where nothing has to go.
+
+        Args:
+            body: its text.
+            form: what is kept of it.
 
         Raises:
             ValueError: it is not JSON.
@@ -180,7 +196,7 @@ class Scrubber:
             return made
 
         value = json.loads(body, object_pairs_hook=members)
-        kept = self._kept(value, RESPONSE)
+        kept = self._kept(value, form)
         if kept == value and not any(twice):
             return body
         try:
@@ -192,7 +208,7 @@ class Scrubber:
 
     def _kept(self, value: Any, form: Form) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return REMOVED if form == THAT_IT_IS_THERE else self.text(value)
         if isinstance(value, list):
             items = [item for item in value if not (form == NUMBERS and isinstance(item, str))]
             return [self._kept(item, form) for item in items]

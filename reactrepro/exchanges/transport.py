@@ -11,7 +11,6 @@ One that records has one, and hands every reply to a `Recorder` before the SDK g
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -35,6 +34,7 @@ from ..cassettes.read import MAX_CASSETTE, parse_cassette, read_bytes
 from ..cassettes.write import cassette_bytes
 from ..domain import Call, Json
 from ..errors import Corrupt, ReactReproError, Usage
+from .bodies import Answer, content_type, handed_on, json_or_text, unpacked
 from .recorded import miss, parsed, refuse_error
 from .recorder import Recorder
 from .refusals import NoReply
@@ -49,22 +49,6 @@ class WireDiffers(ReactReproError):
 
     kind = "wire differs"
     fatal = True
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back to the SDK.
-
-    Attributes:
-        status: HTTP status code.
-        body: the response body's bytes, never compressed.
-        content_type: as recorded; the only header that is played, so that no recorded cookie, encoding or retry-after
-            has an effect.
-    """
-
-    status: int
-    body: bytes
-    content_type: str
 
 
 class Episode:
@@ -107,7 +91,7 @@ class Episode:
             Corrupt: a recorded request body is not JSON, or the recorded answer is an error.
             WireDiffers: the wire has another request than *call*.
         """
-        sent = _json_or_text(request.body)
+        sent = json_or_text(request.body)
         if call is not None:
             _refuse_other(request, sent, call)
         with self._lock:
@@ -121,7 +105,7 @@ class Episode:
             number = next(n for n, (was, now) in enumerate(zip(before, self.used, strict=True)) if was != now)
         interaction = self._cassette.interactions[number]
         refuse_error(interaction, number + 1, self._place)
-        return Answer(response["status"]["code"], response["body"]["string"], _content_type(response["headers"]))
+        return Answer(response["status"]["code"], response["body"]["string"], content_type(response["headers"]))
 
     def _matches(self, sent: Any, recorded: Any) -> bool:
         """Our matcher, as vcrpy calls it: method, logical endpoint, and the body by its meaning."""
@@ -139,10 +123,6 @@ class _Sending:
     call: Call | None
     error: Exception | None = None
 
-
-_NOT_HANDED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
-"""Headers of the body as it was on the wire, where what is handed on is decoded; and cookies: no call has to do with
-another."""
 
 _current: ContextVar[_Sending | None] = ContextVar("reactrepro_sending", default=None)
 
@@ -258,12 +238,12 @@ class Transport:
         whole = self._httpx.Response(
             response.status_code, headers=response.headers, stream=self._httpx.ByteStream(raw), request=request
         )
-        kept = {name: value for name, value in whole.headers.items() if name.lower() not in _NOT_HANDED_ON}
+        kept = handed_on(whole.headers)
         if whole.status_code >= 300:
-            return self._httpx.Response(whole.status_code, headers=kept, stream=self._httpx.ByteStream(_read(whole)))
+            return self._httpx.Response(whole.status_code, headers=kept, stream=self._httpx.ByteStream(unpacked(whole)))
         try:
             asked = VcrRequest(request.method, str(request.url), body, dict(request.headers))
-            sent = _json_or_text(body)
+            sent = json_or_text(body)
             if under_way.call is not None:
                 _refuse_other(asked, sent, under_way.call)
             text = under_way.episode.keep(asked, sent, dict(whole.headers), self._text(whole))
@@ -347,22 +327,6 @@ def _bytes(cassette: Cassette) -> bytes:
     return data
 
 
-def _json_or_text(body: bytes | None) -> Json:
-    text = (body or b"").decode("utf-8", "replace")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _read(response: Any) -> bytes:
-    """Return an error's body, which nobody has to understand: b"" where it does not unpack."""
-    try:
-        return bytes(response.read())
-    except Exception:  # of whatever library unpacks; the status says enough
-        return b""
-
-
 def _refuse_other(request: Any, sent: Json, call: Call) -> None:
     where = [difference.path for difference in differences(call.body, sent)]
     if request.method != "POST" or endpoint(request.uri) != call.endpoint:
@@ -373,12 +337,3 @@ def _refuse_other(request: Any, sent: Json, call: Call) -> None:
             f"  They differ at {', '.join(where[:3])}{' and elsewhere' if where[3:] else ''}.\n"
             "  The recording is not at fault. Use a version of the SDK that sends what it is given."
         )
-
-
-def _content_type(headers: dict[str, Any]) -> str:
-    for name, values in headers.items():
-        if name.lower() == "content-type" and values:
-            value = str(values[0] if isinstance(values, list) else values)
-            if value.isascii() and value.isprintable():
-                return value
-    return "application/json"

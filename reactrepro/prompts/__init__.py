@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from ..domain import Prompt, PromptFile, sha256_text
@@ -22,6 +23,9 @@ from ..errors import Corrupt, Usage
 
 PACKAGED = Path(__file__).parent
 """The root of the prompts that come with the package."""
+
+FETCHED = {("fever", "paper"): ". The paper's own are installed by `reactrepro fetch prompts`"}
+"""(task, name) of prompts that do not come with the package -> how they are had, for messages."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 
@@ -50,6 +54,13 @@ class Listed:
     files: tuple[str, ...]
     composed: bool = False
 
+    @property
+    def label(self) -> str:
+        """How a table calls it: ``hotpotqa/paper/react``, or the name alone where a single file is the root."""
+        if self.task:
+            return f"{self.task}/{self.name}/{self.stem}"
+        return f"{self.name} ({self.stem})"
+
 
 def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Prompt:
     """Return the prompt of *method* named *name* for *task*.
@@ -58,26 +69,26 @@ def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Promp
         task: the prompt's task; a task that shares another's exemplars asks for that other one here.
         method: name of the method ("react").
         name: name of the prompt ("paper").
-        roots: directories searched, in order, before the packaged one. The first that holds the method's file gives
-            its instruction too; files of two roots are never mixed.
+        roots: directories searched, in order, before the packaged one, unless that is among them. The first that holds
+            the method's file gives its instruction too; files of two roots are never mixed. Those behind it are not
+            asked for: an iterable may find them at that moment. A root may also be a single file ``x.txt``: it is the
+            prompt of every task and method under the one name `name_of` gives it.
 
     Raises:
         Usage: no such prompt; the message lists what is there.
         Corrupt: a file is not UTF-8, or cannot be read.
     """
-    searched = (*map(Path, roots), PACKAGED)
-    for part in (task, method, name):
-        if not _NAME.match(part):
-            raise Usage(
-                f"{part!r} is no name of a prompt: a name has lower-case letters, digits, '-' and '_', "
-                "and begins with a letter or digit"
-            )
-    for root in searched:
-        stem = str(root.joinpath(task, name, method))
-        if os.path.isfile(f"{stem}.txt"):
-            parts = tuple((_printed(root, path), path, _bytes(path)) for path in _files(stem))
-            return _composed(task, method, name, parts)
-    raise Usage(_unknown(task, method, name, searched))
+    root, paths = _found(task, method, name, roots)
+    return _composed(task, method, name, tuple((_printed(root, path), path, _bytes(path)) for path in paths))
+
+
+def files(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Return the files that `load` reads: the instruction, where there is one, and the exemplars.
+
+    Raises:
+        Usage: no such prompt.
+    """
+    return tuple(map(Path, _found(task, method, name, roots)[1]))
 
 
 def listing(roots: Iterable[Path] = ()) -> tuple[Listed, ...]:
@@ -95,6 +106,64 @@ def listing(roots: Iterable[Path] = ()) -> tuple[Listed, ...]:
             if (task, name, method) not in found:
                 found[task, name, method] = list(_listed(root, task, name, method))
     return tuple(line for key in sorted(found) for line in found[key])
+
+
+def only(root: Path) -> Iterator[Listed]:
+    """Yield the lines of `listing` that *root* alone gives.
+
+    Raises:
+        Corrupt: a file is not UTF-8, or cannot be read.
+    """
+    for address in _prompts(root):
+        yield from _listed(root, *address)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether *text* can name a prompt."""
+    return bool(_NAME.match(text))
+
+
+def names_in(root: Path, task: str, method: str) -> tuple[str, ...]:
+    """Return the names of the prompts of *method* for *task* that *root* holds, sorted."""
+    if _is_single(root):
+        return (name_of(root),) if root.is_file() else ()
+    return tuple(name for name in _folders(root / task) if root.joinpath(task, name, f"{method}.txt").is_file())
+
+
+def name_of(file: Path) -> str:
+    """Return the name of the prompt in the single file *file*: made of the file's name and of the text's hash.
+
+    Raises:
+        Corrupt: not UTF-8, or cannot be read.
+    """
+    text = "".join(_decoded(path, _bytes(path)) for path in _files(str(file).removesuffix(".txt")))
+    plain = re.sub(r"[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_")[:48] or "prompt"
+    return f"{plain}-{sha256_text(text)[:8]}"
+
+
+def _is_single(root: Path) -> bool:
+    return root.suffix == ".txt"
+
+
+def _stem(root: Path, task: str, name: str, method: str) -> str | None:
+    """Return the path, without what it ends in, that the prompt has in *root*; None where it can have none."""
+    if _is_single(root) and root.is_file():
+        return str(root).removesuffix(".txt") if name == name_of(root) else None
+    return str(root.joinpath(task, name, method))
+
+
+def _found(task: str, method: str, name: str, roots: Iterable[Path]) -> tuple[Path, list[str]]:
+    for part in (task, method, name):
+        if not _NAME.match(part):
+            raise Usage(
+                f"{part!r} is no name of a prompt: a name has lower-case letters, digits, '-' and '_', "
+                "and begins with a letter or digit"
+            )
+    for root in chain(map(Path, roots), (PACKAGED,)):
+        stem = _stem(root, task, name, method)
+        if stem is not None and os.path.isfile(f"{stem}.txt"):
+            return root, _files(stem)
+    raise Usage(_unknown(task, method, name, (*map(Path, roots), PACKAGED)))
 
 
 @lru_cache(maxsize=16)
@@ -130,10 +199,10 @@ def _decoded(path: str, data: bytes) -> str:
 
 
 def _printed(root: Path, path: str) -> str:
-    """Return *path* as a name to print: `prompts/...` for a packaged file, the path itself for a user's."""
-    if root == PACKAGED:
-        path = "prompts" + path.removeprefix(str(root))
-    return path.replace(os.sep, "/")
+    """Return *path* as a name to print, the same on every machine: the root's own name, and what stands below it."""
+    if _is_single(root) and not root.is_dir():
+        return os.path.basename(path)
+    return f"{root.name or root.resolve().name}{path.removeprefix(str(root))}".replace(os.sep, "/")
 
 
 def _folders(folder: Path) -> Iterator[str]:
@@ -150,7 +219,10 @@ def _methods(folder: Path) -> Iterator[str]:
 
 
 def _prompts(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (task, name, method) of every prompt under *root*."""
+    """Yield (task, name, method) of every prompt under *root*; a single file belongs to no task and no method."""
+    if _is_single(root) and root.is_file():
+        yield "", name_of(root), ""
+        return
     for task in _folders(root):
         for name in _folders(root / task):
             for method in _methods(root / task / name):
@@ -158,7 +230,7 @@ def _prompts(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _listed(root: Path, task: str, name: str, method: str) -> Iterator[Listed]:
-    paths = _files(str(root.joinpath(task, name, method)))
+    paths = _files(_stem(root, task, name, method) or "")
     parts = [
         (os.path.basename(path).removesuffix(".txt"), _printed(root, path), _decoded(path, _bytes(path)))
         for path in paths
@@ -183,11 +255,12 @@ def _listed(root: Path, task: str, name: str, method: str) -> Iterator[Listed]:
 def _unknown(task: str, method: str, name: str, roots: tuple[Path, ...]) -> str:
     """Return a message that says which part of the address is unknown, and what is there."""
     there = sorted({key for root in roots for key in _prompts(root)})
-    tasks = sorted({key[0] for key in there})
+    tasks = sorted({key[0] for key in there if key[0]})
     names = sorted({key[1] for key in there if key[0] == task})
     methods = sorted({key[2] for key in there if key[:2] == (task, name)})
+    remedy = FETCHED.get((task, name), "")
     if not names:
-        return f"no prompts for task {task!r}; there are some for: {', '.join(tasks) or 'none'}"
+        return f"no prompts for task {task!r}; there are some for: {', '.join(tasks) or 'none'}{remedy}"
     if not methods:
-        return f"no prompt named {name!r} for task {task!r}; there are: {', '.join(names)}"
+        return f"no prompt named {name!r} for task {task!r}; there are: {', '.join(names)}{remedy}"
     return f"no prompt {name!r} of method {method!r} for task {task!r}; it has: {', '.join(methods)}"

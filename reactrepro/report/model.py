@@ -10,17 +10,24 @@ from ..cassettes.runs import Run
 from ..domain import Outcome, Prompt, Question, Score, Trajectory, Turn
 from ..errors import ReactReproError, exit_code
 
+STALE = "accepted, not yet recorded"
+"""The class of a recording whose prompt has changed since, where the lock holds the prompt as it is now."""
+
 CLASSES = (
     "ok",
+    STALE,
     "prompt changed",
     "request changed",
     "outcome changed",
     "page changed",
     "tape differs",
     "left over",
+    "too old",
     "missing",
     "infra error",
     "corrupt",
+    "newer format",
+    "secret",
 )
 """Every class, in the order of reports; `check` prints those that occur."""
 
@@ -38,6 +45,7 @@ class EpisodeReport:
         turns: the calls made, the failed one last.
         problems: everything that is wrong, in the order in which it was found.
         prompt_changed: the prompt is not the one that was recorded with.
+        accepted: the lock holds the prompt as it is now: only the recording is to be made anew.
         parts: the reports of the parts that a composed episode needed.
         meta: what the recording says of itself; None where the file could not be read.
     """
@@ -53,6 +61,7 @@ class EpisodeReport:
     turns: tuple[Turn, ...] = ()
     problems: tuple[ReactReproError, ...] = ()
     prompt_changed: bool = False
+    accepted: bool = False
     parts: tuple[EpisodeReport, ...] = ()
     meta: EpisodeMeta | None = None
 
@@ -67,7 +76,9 @@ class EpisodeReport:
         if self.ok:
             return "ok"
         worst = max(self.problems, key=lambda problem: problem.exit_code)
-        return "prompt changed" if self.prompt_changed and worst.exit_code == 1 else worst.kind
+        if self.prompt_changed and worst.exit_code == 1:
+            return STALE if self.accepted else "prompt changed"
+        return worst.kind
 
 
 @dataclass(frozen=True)

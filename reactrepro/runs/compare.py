@@ -24,7 +24,7 @@ from .evaluate import Replayed
 from .score import headline, reason
 from .select import nothing
 
-UNCOMPARED = ("format", "note", "selection", "supersedes")
+UNCOMPARED = ("format", "note", "rules", "selection", "supersedes")
 """Fields of a configuration that say nothing about what was asked of the model."""
 
 

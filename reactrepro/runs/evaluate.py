@@ -14,7 +14,8 @@ from ..domain import Question
 from ..errors import CassetteAbsent, ReactReproError, Usage
 from ..results import Result
 from . import pool
-from .check import report, requested
+from .check import report
+from .recordings import requested
 from .resume import Resumed
 from .roots import Sources
 from .score import result_of
@@ -27,7 +28,7 @@ Watch: TypeAlias = Callable[[Iterator["Evaluated"], int], Iterable["Evaluated"]]
 """Passes on what came of each episode while somebody watches; the number is how many will come."""
 
 Item: TypeAlias = tuple[Run, str, ReactReproError | None]
-"""One of `check.requested`."""
+"""One of `recordings.requested`."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def replayed(
 
 
 def evaluated(sources: Sources, what_if: WhatIf, item: Item) -> Evaluated:
-    """Return what came of one of `check.requested`, under *what_if* as far as that has a meaning for it."""
+    """Return what came of one of `recordings.requested`, under *what_if* as far as that has a meaning for it."""
     run, key, problem = item
     asked = _meant(what_if, run)
     varied = problem is None and asked != AS_RECORDED

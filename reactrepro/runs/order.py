@@ -52,6 +52,7 @@ class Order:
         connections: how many episodes are recorded at a time.
         note: where the run comes from.
         parts: of a back-off, method -> "method/run".
+        supersedes: id of the run that this one is to replace.
     """
 
     task: Task
@@ -69,6 +70,7 @@ class Order:
     connections: int = 1
     note: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
+    supersedes: str | None = None
 
     @property
     def config(self) -> RunConfig:
@@ -86,6 +88,7 @@ class Order:
             selection=self.selection,
             note=self.note,
             parts=dict(self.parts),
+            supersedes=self.supersedes,
             rules=rules_of(self.method),
         )
 

@@ -1,4 +1,4 @@
-"""Where the questions of a recording come from: the task's own, a data file, or the recordings at hand."""
+"""Where the questions of a recording come from: a data file, the task's own, a fetched data set, or recordings."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..cassettes.library import Library
-from ..cassettes.selection import EVERYTHING, keys_of
 from ..data import user_file
 from ..domain import Question, Task
 from ..errors import ReactReproError, Usage
+from .picks import Pick
 
 
-def questions(task: Task, words: Sequence[str], library: Library, data: Path | None = None) -> tuple[Question, ...]:
-    """Return the questions that *words* name: indexes, ranges, or ``all``.
+def questions(task: Task, pick: Pick, library: Library, data: Path | None = None) -> tuple[Question, ...]:
+    """Return the questions that *pick* asks for, in order.
 
     Args:
         task: the task. One whose questions come with the package has a method ``questions()``.
-        words: as typed.
-        library: recordings, whose questions are known, too.
-        data: a file of questions (`data.user_file`). Of JSON Lines, whose questions are keyed by a hash, *words* may
-            also be places in the file, from 0.
+        pick: which.
+        library: recordings, whose questions are known where nothing else is.
+        data: a file of questions (`data.user_file`). Of JSON Lines, whose questions are keyed by a hash, *pick*'s
+            words may also be places in the file, from 0.
 
     Raises:
-        Usage: no words, or a question that nobody knows.
-        Corrupt: the data file is none.
+        Usage: nothing is asked for, or a question that nobody knows.
+        Corrupt: the data file is none, or the fetched one is not as it was published.
     """
     known = _known(task, library, data)
-    if not words:
-        raise Usage(f"say which questions: indexes and ranges (0-9), or {EVERYTHING!r}.")
-    keys = list(known) if list(words) == [EVERYTHING] else _placed(keys_of(words), list(known), data)
+    keys = _placed(pick.keys({key: question.id for key, question in known.items()}), list(known), data)
     missing = [key for key in keys if key not in known]
     if missing or not keys:
         some = ", ".join(list(known)[:5]) + (" …" if len(known) > 5 else "")
         raise Usage(
             f"no question {', '.join(missing[:5])} of {task.name} is at hand; known: {some or 'none'}. "
-            "--data names a file of questions."
+            f"--data names a file of questions.{_fetchable(task, data)}"
         )
     return tuple(known[key] for key in keys)
 
@@ -54,6 +52,8 @@ def _known(task: Task, library: Library, data: Path | None) -> dict[str, Questio
     packaged = getattr(task, "questions", None)
     if packaged is not None:
         return {question.key: question for question in packaged()}
+    if (fetched := _fetched(task)) is not None:
+        return {question.key: question for question in fetched}
     found: dict[str, Question] = {}
     for run in library.runs(task.name):
         for key in run.keys():  # noqa: SIM118 - a run is no mapping
@@ -62,3 +62,20 @@ def _known(task: Task, library: Library, data: Path | None) -> dict[str, Questio
             except ReactReproError:
                 continue  # `check` reports it; a question can come from a sound recording only
     return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+
+
+def _fetched(task: Task) -> tuple[Question, ...] | None:
+    """Return the questions of the task's own data set, where it was fetched."""
+    from ..data import rows
+    from ..data.catalogue import FILES
+    from ..data.folder import data_folder
+
+    return rows.questions(task.name, data_folder()) if task.name in FILES else None
+
+
+def _fetchable(task: Task, data: Path | None) -> str:
+    from ..data.catalogue import FILES
+
+    if data is not None or task.name not in FILES or _fetched(task) is not None:
+        return ""
+    return f" `reactrepro fetch {task.name}` installs the whole data set."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,11 +12,12 @@ from .. import prompts
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
 from ..cassettes.mismatch import Place
-from ..cassettes.model import Cassette
+from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
-from ..domain import Ask, Environment, Method, Outcome, Prompt, Task
-from ..errors import Absent, CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, ReactReproError, Usage
+from ..domain import Ask, Environment, Json, Method, Outcome, Prompt, Task
+from ..errors import CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, PromptAbsent, ReactReproError, Usage
+from ..exchanges.follow import Follow
 from ..exchanges.replay import Replay
 from ..judged import ClosedBook
 from ..methods import METHODS
@@ -74,8 +76,8 @@ def replay_episode(
             return composed(
                 run, key, lambda part: replay_episode(part, key, sources, wire=wire, what_if=what_if), what_if.threshold
             )
-        cassette = run.read(key)
-        return _Replayed(run, cassette, sources, wire=wire, what_if=what_if).report()
+        make = _wire if wire else Replay
+        return _Replayed(run, run.read(key), sources, make, what_if=what_if).report(compared=what_if == AS_RECORDED)
     except CassetteAbsent:
         problem: ReactReproError = CassetteAbsent(_absent(run, key, file))
     except ReactReproError as error:
@@ -83,10 +85,50 @@ def replay_episode(
     return EpisodeReport(run, key, file, problems=(problem,))
 
 
+def follow_episode(run: Run, key: str, sources: Sources) -> Followed:
+    """Play one episode with its recorded replies in recorded order, whatever is asked: no result, but a look ahead.
+
+    Args:
+        run, key, sources: as for `replay_episode`; `Sources.prompt` takes the place of the recorded prompt.
+
+    Raises:
+        Usage: *run* is composed of others, whose prompts are its parts'; or no such prompt.
+        ReactReproError: the recording cannot be read.
+    """
+    if run.config.parts:
+        raise Usage(f"{run.label} has no prompts of its own: follow {' or '.join(p.label for p in run.parts())}.")
+    followed = _Replayed(run, run.read(key), sources, Follow)
+    report = followed.report(compared=False)
+    assert isinstance(followed.exchange, Follow)  # noqa: S101 - it was made so
+    return Followed(report, tuple(followed.exchange.recorded))
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a look ahead shows.
+
+    Attributes:
+        report: the turns, with the prompts as they would be sent, and the trajectory that the recorded replies make.
+            Its problem, where there is one, is where the recorded replies end.
+        recorded: for each turn that was answered, the request body that was recorded at its place.
+    """
+
+    report: EpisodeReport
+    recorded: tuple[Json, ...]
+
+
 class _Replayed:
     """One replay under way; collects what `EpisodeReport` holds as it becomes known."""
 
-    def __init__(self, run: Run, cassette: Cassette, sources: Sources, *, wire: bool, what_if: WhatIf) -> None:
+    def __init__(
+        self,
+        run: Run,
+        cassette: Cassette,
+        sources: Sources,
+        make: Callable[[Cassette, Place], Replay | Wire | Follow],
+        *,
+        what_if: WhatIf = AS_RECORDED,
+    ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
         self.file = shown(run.path(cassette.meta.key))
         self.meta = cassette.meta
@@ -95,15 +137,15 @@ class _Replayed:
         self.method: Method = _known(METHODS.get, run.config.method, run)()
         self.settings = what_if.limited(run.config.settings) if self.method.acts else run.config.settings
         _known(PROTOCOLS.get, self.settings.protocol, run)
-        self.prompt = self._prompt(sources)
+        self.prompt = prompt_now(run, cassette.meta, sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256
-        self.exchange = _exchange(cassette, self._place(), wire)
+        self.exchange = make(cassette, self._place())
         backend = _known(BACKENDS.get, self.settings.api, run)()
         ask = Ask(run.config.model, self.settings.max_tokens, self.settings.temperature, cassette.meta.sent)
         self.llm = BackendLlm(backend, self.exchange, ask)
         self.env = self._environment(sources)
 
-    def report(self) -> EpisodeReport:
+    def report(self, *, compared: bool) -> EpisodeReport:
         problems: list[ReactReproError] = []
         trajectory, score = None, None
         try:
@@ -116,7 +158,7 @@ class _Replayed:
                 env=self.env,
                 settings=self.settings,
             )
-            if self.what_if == AS_RECORDED:
+            if compared:
                 for finish in (self.exchange.finish, getattr(self.env, "finish", _nothing_to_finish)):
                     problems.extend(_caught(finish))
                 problems.extend(self._outcome(Outcome.computed(trajectory, score)))
@@ -141,13 +183,6 @@ class _Replayed:
             prompt_changed=self.changed,
             meta=self.meta,
         )
-
-    def _prompt(self, sources: Sources) -> Prompt:
-        name = self.meta.prompt.name
-        try:
-            return prompts.load(self.task.prompt_task, self.method.prompt, name, roots=sources.prompts)
-        except Usage as error:
-            raise Absent(f"{self.file} was recorded with the prompt {name!r}, which is not there: {error}") from None
 
     def _place(self, remedy: str = "") -> Place:
         causes: tuple[str, ...] = ()
@@ -203,21 +238,52 @@ class _Replayed:
         ]
 
 
+def prompt_now(run: Run, meta: EpisodeMeta, sources: Sources) -> Prompt:
+    """Return the prompt that the episode *meta* was recorded with, as it is now; or the one named by `Sources.prompt`.
+
+    Raises:
+        PromptAbsent: it is no longer there.
+        Usage: there is none of the name given.
+        Corrupt: its files cannot be read; or the run's task or method is unknown.
+    """
+    task: Task = _known(TASKS.get, run.config.task.name, run)()
+    method: Method = _known(METHODS.get, run.config.method, run)()
+    name = sources.prompt or meta.prompt.name
+    try:
+        return prompts.load(task.prompt_task, method.prompt, name, roots=sources.prompts)
+    except Usage as error:
+        if name != meta.prompt.name:
+            raise
+        text = f"{shown(run.path(meta.key))} was recorded with the prompt {name!r}, which is not there: {error}"
+        raise PromptAbsent(text, (task.prompt_task, name, method.prompt)) from None
+
+
 def remedy(run: Run, key: str) -> str:
     """Return what to do about an episode that no longer replays, down to the command."""
-    config = run.config
-    words = ["reactrepro record", run.task, key, f"--model {config.provider}/{config.model}"]
-    words += [f"--method {run.method}"] * (run.method != "react") + [f"--profile {config.settings.profile}"]
-    words += [f"--{name.replace('_', '-')} {value}" for name, value in overrides(config).items()]
+    if run.config.provenance == "recorded":
+        return f"Restore what changed, or record what no longer fits again:\n    {command(run, key)}"
+    return f"Restore what changed, or record a run of your own under the same conditions:\n    {command(run, key)}"
+
+
+def command(run: Run, words: str) -> str:
+    """Return the command that records the episodes *words* ("0-9,12") of *run* again, under the same conditions.
+
+    A run that was recorded knows its conditions: whatever is stale in it is recorded again, and nothing else.
+    """
+    config, task = run.config, TASKS.get(run.config.task.name)
     if config.provenance == "recorded":
-        words += [f"--run {run.name}", "--mode new_episodes"]
-        return f"Restore what changed, or record what no longer fits again:\n    {' '.join(words)}"
-    return f"Restore what changed, or record a run of your own under the same conditions:\n    {' '.join(words)}"
+        return shlex.join(["reactrepro", "record", run.task, "--changed", "--method", run.method, "--run", run.name])
+    parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
+    parts += ["--method", run.method] * (run.method != "react")
+    parts += ["--prompt", config.prompt] * (config.prompt != task.prompt)
+    parts += ["--site", str(config.site)] * (config.site not in {None, task.site})
+    parts += ["--profile", config.settings.profile]
+    for name, value in overrides(config).items():
+        parts += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(parts)
 
 
-def _exchange(cassette: Cassette, place: Place, wire: bool) -> Replay | Wire:
-    if not wire:
-        return Replay(cassette, place)
+def _wire(cassette: Cassette, place: Place) -> Wire:
     from ..exchanges.wire import Wire  # vcrpy and, once it sends, an SDK: seconds of imports
 
     return Wire(cassette, place)

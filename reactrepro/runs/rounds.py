@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..domain import Turn
 from ..errors import ReactReproError, Usage, exit_code
+from ..tasks import TASKS
+from .keep import prompt_for
 from .replay import replay_episode
 from .roots import Sources
 from .select import choose
@@ -53,8 +55,20 @@ class Rounds:
         raise Usage(f"{self.run}, episode {self.key} has {self.last} rounds; there is no round {number}.")
 
 
-def rounds(sources: Sources, task: str, key: str, *, method: str | None = None, run: str | None = None) -> Rounds:
+def rounds(
+    sources: Sources,
+    task: str,
+    key: str,
+    *,
+    method: str | None = None,
+    run: str | None = None,
+    prompt: str | None = None,
+) -> Rounds:
     """Replay the episode that *task* and *key* name, and return its calls.
+
+    Args:
+        sources, task, key, method, run: which.
+        prompt: a prompt in place of the recorded one, as `prompts.choice.choose` understands it.
 
     Raises:
         CassetteAbsent: it is not recorded.
@@ -64,5 +78,8 @@ def rounds(sources: Sources, task: str, key: str, *, method: str | None = None, 
     if len(chosen.episodes) != 1:
         raise Usage(f"{key!r} names {len(chosen.episodes)} episodes; one is shown at a time.")
     ((found, only),) = chosen.episodes
+    if prompt is not None:
+        choice = prompt_for(TASKS.get(found.task)(), found.method, prompt, sources.prompts)
+        sources = replace(sources, prompts=choice.roots, prompt=choice.name)
     report = replay_episode(found, only, sources)
     return Rounds(found.label, only, report.turns, report.problems)

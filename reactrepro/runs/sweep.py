@@ -20,8 +20,8 @@ from ..results import Result
 from ..statistics import LEVEL
 from . import pool
 from .check import report as report_of
-from .check import requested
 from .evaluate import Item
+from .recordings import requested
 from .roots import Sources
 from .score import result_of, score_results
 from .shards import WHOLE, Shard

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..domain import PageView
-from ..errors import Corrupt
+from ..errors import Corrupt, FormatNewer
 from .entry import FORMAT, Metadata, from_json
 from .files import check_inside, read_bytes
 from .names import folder, is_version
@@ -188,7 +188,8 @@ def read(path: str, root: str) -> Metadata:
     """Read the metadata file at *path*, below *root*.
 
     Raises:
-        Corrupt: it is not what the format says, or of a newer format.
+        FormatNewer: it is of a newer format.
+        Corrupt: it is not what the format says.
     """
     data = read_bytes(path, METADATA_LIMIT, root)
     try:
@@ -198,7 +199,7 @@ def read(path: str, root: str) -> Metadata:
     found = form.get("format") if isinstance(form, dict) else None
     if found != FORMAT:
         if isinstance(found, str) and found.startswith("reactrepro-page/"):
-            raise Corrupt(f"{path} is {found}, and this program reads {FORMAT}: a newer reactrepro may read it.")
+            raise FormatNewer(f"{path} is {found}, and this program reads {FORMAT}: a newer reactrepro may read it.")
         raise Corrupt(f"{path} is no {FORMAT}.")
     try:
         return from_json(form)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reactrepro.cassettes import mismatch
-from reactrepro.cassettes.matching import ABSENT, Difference, common_prefix, differences, endpoint, same
+from reactrepro.cassettes.matching import ABSENT, Difference, common_prefix, differences, endpoint, meaning, same
 from reactrepro.cassettes.mismatch import Place
 from reactrepro.cassettes.model import Cassette
 from reactrepro.domain import Call
@@ -53,6 +53,29 @@ def test_bodies_compare_as_parsed_values(a: Any, b: Any, equal: bool) -> None:
 def test_no_difference_means_same(a: Any, b: Any) -> None:
     """`same` and `differences` agree on every pair of bodies."""
     assert same(a, b) == (not list(differences(a, b)))
+
+
+@given(values, values)
+def test_what_means_the_same_has_one_meaning(a: Any, b: Any) -> None:
+    """Looking requests up by `meaning` and comparing them by `same` is one rule."""
+    assert (meaning(json.dumps(a)) == meaning(json.dumps(b))) == same(a, b)
+    assert meaning(json.dumps(a, indent=1)) == meaning(json.dumps(json.loads(json.dumps(a))))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("0", "-0.0"),
+        ("1e2", "100"),
+        ("1e22", f"1{'0' * 22}"),
+        ('"\\ud83d"', ' "\\uD83D"'),
+        ('{"b": 1, "a": 2.0}', '{"a": 2, "b": 1}'),
+    ],
+)
+def test_numbers_are_found_by_value(a: str, b: str) -> None:
+    """However a writer spells them; booleans, texts and lists stay what they are."""
+    assert meaning(a) == meaning(b)
+    assert len({meaning(text) for text in ("1", "true", '"1"', "[1]", "null", '{"1": 1}', "1e400", "NaN")}) == 8
 
 
 @given(values)

@@ -22,6 +22,7 @@ from reactrepro.errors import ReactReproError
 from reactrepro.exchanges.replay import Replay
 from reactrepro.exchanges.scripted import ENVELOPES
 from reactrepro.exchanges.wire import AsyncWire, Wire
+from reactrepro.judged import ClosedBook
 from reactrepro.methods import METHODS
 from reactrepro.runs.play import judge, play
 from reactrepro.runs.roots import Sources
@@ -119,11 +120,14 @@ def replayed(run: Run, key: str, sources: Sources, road: str) -> tuple[list[Call
     """Replay an episode on *road*; return its requests, its replies and its trajectory."""
     cassette, settings = run.read(key), run.config.settings
     question, task = cassette.meta.as_question(), TASKS.get(run.config.task.name)()
-    prompt = prompts.load(task.prompt_task, run.method, cassette.meta.prompt.name, roots=sources.prompts)
+    method = METHODS.get(run.method)()
+    prompt = prompts.load(task.prompt_task, method.prompt, cassette.meta.prompt.name, roots=sources.prompts)
     heard = Heard(ROADS[road](cassette, Place(run.label, key, str(run.path(key)))))
     ask = Ask(run.config.model, settings.max_tokens, settings.temperature, cassette.meta.sent)
     env: Environment
-    if cassette.meta.tape is not None:
+    if not method.acts:
+        env = ClosedBook(task.opening(question), judge(task, question))
+    elif cassette.meta.tape is not None:
         tape = read_tape(run.tape_path(key), cassette.meta.tape.sha256)
         env = environment(tape, judge(task, question), run.tape_path(key).name)
     else:
@@ -131,7 +135,7 @@ def replayed(run: Run, key: str, sources: Sources, road: str) -> tuple[list[Call
         pages = SnapshotPages(sources.snapshots, run.config.site or "", settings.extraction, pins)
         env = WikiEnv(pages, task.opening(question), judge(task, question))
     trajectory, _ = play(
-        METHODS.get(run.method)(),
+        method,
         task,
         question=question,
         prompt=prompt,

@@ -35,9 +35,10 @@ RECORDINGS = [
     (run, key)
     for file in sorted((checkout() / "cassettes").rglob("run.json"))
     for run in [Run.at(file.parent)]
+    if not run.config.parts
     for key in run.keys()  # noqa: SIM118 - a run is no dict
 ]
-"""Every committed episode."""
+"""Every committed episode that has exchanges; those of a back-off are its parts'."""
 
 api = pytest.mark.parametrize("api", APIS)
 road = pytest.mark.parametrize("road", ROADS)
@@ -89,7 +90,8 @@ def test_wire_agrees_with_replay_on_every_committed_recording(
     expected = replayed(run, key, sources(here=checkout()), "replay")
     assert replayed(run, key, sources(here=checkout()), wires) == expected
     assert [json.loads(request.body) for request in on_the_wire] == [call.body for call in expected[0]]
-    assert recorded_calls(run.read(key)) == [replace(call, step=n + 1) for n, call in enumerate(expected[0])]
+    called = [replace(call, step=n + 1) for n, call in enumerate(expected[0])]
+    assert recorded_calls(run.read(key)) == called
 
 
 ODD_REPLIES = [

@@ -36,7 +36,7 @@ def test_a_users_root_is_searched_first(tmp_path: Path) -> None:
     """The first root that holds the method's file gives the whole prompt, without another root's instruction."""
     _put(tmp_path, "hotpotqa/paper/react.txt", b"mine\n")
     found = prompts.load("hotpotqa", "react", "paper", roots=[tmp_path])
-    file = PromptFile(f"{tmp_path.as_posix()}/hotpotqa/paper/react.txt", sha256_text("mine\n"))
+    file = PromptFile(f"{tmp_path.name}/hotpotqa/paper/react.txt", sha256_text("mine\n"))
     assert found == Prompt("hotpotqa", "react", "paper", "mine\n", (file,))
     assert prompts.load("hotpotqa", "act", "paper", roots=[tmp_path]) == prompts.load("hotpotqa", "act", "paper")
 

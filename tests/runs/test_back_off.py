@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,11 @@ from reactrepro.cassettes.runs import RUN_FILE, Run
 from reactrepro.domain import Settings
 from reactrepro.errors import Corrupt
 from reactrepro.methods import BACK_OFFS
-from reactrepro.runs.check import check
+from reactrepro.prompts import load
+from reactrepro.report.junit import junit
+from reactrepro.runs import check as gate
+from reactrepro.runs.accept import accept
+from reactrepro.runs.check import check, examine
 from reactrepro.runs.order import Order
 from reactrepro.runs.record import RecordReport
 from reactrepro.runs.record_back_off import BackOffOrder, record_back_off
@@ -191,3 +196,31 @@ def test_a_part_that_stops_stops_the_whole(lab: Lab) -> None:
 def test_all_back_offs_are_under_test() -> None:
     """Both of the paper's."""
     assert list(BACK_OFFS) == ["react_then_cot_sc", "cot_sc_then_react"]
+
+
+def test_a_prompt_of_a_part_is_one_cause(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate tells it once, of the recordings of the part; the composed ones are of its class, and cost nothing."""
+    answering(lab)
+    run = record(lab, "cot_sc_then_react").run
+    monkeypatch.chdir(lab.root)
+    accept((), lab.sources, lab.root)
+    assert examine(None, lab.sources).exit_code == 0
+    own = lab.root / "prompts/hotpotqa/paper/cot.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text(load("hotpotqa", "cot", "paper").text.replace("step by step", "one step at a time"), "utf-8")
+    sources = replace(lab.sources, prompts=(lab.root / "prompts",))
+    for only in (None, "prompts"):
+        report = examine(None, sources, gate.Asked(only=only))  # type: ignore[arg-type]
+        (finding,) = (one for one in report.findings if not one.is_warning)
+        assert (finding.kind, finding.subject, finding.count) == ("prompt changed", "hotpotqa/paper/cot", 4)
+        assert {touched.run.method for touched in finding.touched} == {"cot_sc"}
+        assert "+" in finding.diff
+        assert finding.estimate is not None
+        assert 0 < finding.estimate.at_least <= finding.estimate.expected
+        kinds = {episode.key: episode.kind for episode in report.episodes if episode.run == run}
+        assert kinds == dict.fromkeys("0123", "prompt changed")
+        assert ET.fromstring(junit(report)).get("failures") == "8"  # noqa: S314 - made here
+    accept(["hotpotqa/paper/cot"], sources, lab.root)
+    report = examine(None, sources)
+    assert report.counts == {"ok": 2, "accepted, not yet recorded": 8}
+    assert examine(None, sources, gate.Asked(allow_stale=True)).exit_code == 0

@@ -17,13 +17,13 @@ from reactrepro.cassettes.tapes import Tape, TapeEntry
 from reactrepro.cassettes.text import body_json
 from reactrepro.domain import Ask, Question, sha256_text
 from reactrepro.errors import (
-    Absent,
     CassetteAbsent,
     CassetteLeftover,
     CassetteMiss,
     Corrupt,
     OutcomeChanged,
     PageChanged,
+    PromptAbsent,
     ReactReproError,
     WikiSnapshotMiss,
 )
@@ -386,7 +386,7 @@ def test_a_prompt_that_is_gone_is_absent(world: World) -> None:
     """A recording made with a prompt that is not at hand says which."""
     meta = world.run.read("0").meta
     rewrite(world, prompt=replace(meta.prompt, name="mine"))
-    assert "recorded with the prompt 'mine'" in str(only(replayed(world), Absent))
+    assert "recorded with the prompt 'mine'" in str(only(replayed(world), PromptAbsent))
 
 
 # --- what the replies look like -------------------------------------------------------------------------------------
