@@ -45,7 +45,7 @@ def test_text_is_shown_and_runs_nothing() -> None:
 
 def test_a_chart_is_told_to_those_who_do_not_see_it() -> None:
     """Title and description are named by the image itself, and each value says what it is."""
-    root = ElementTree.fromstring(
+    root = ElementTree.fromstring(  # noqa: S314 - our own
         svg(Chart("A title", "What it shows.", "samples", "EM", (Series("a", (Point(3, 0.5, 0.25, 0.75),)),)))
     )
     assert (root.get("role"), root.get("aria-labelledby")) == ("img", "title desc")
@@ -57,7 +57,7 @@ def test_a_chart_is_told_to_those_who_do_not_see_it() -> None:
 def test_values_stand_where_the_axes_say() -> None:
     """Left is less, up is more, and everything lies within the picture."""
     points = (Point(1, 0.0, 0.0, 0.2), Point(5, 0.5, 0.3, 0.7), Point(21, 1.0, 0.8, 1.0))
-    root = ElementTree.fromstring(svg(Chart("t", "d", "x", "y", (Series("a", points),))))
+    root = ElementTree.fromstring(svg(Chart("t", "d", "x", "y", (Series("a", points),))))  # noqa: S314 - our own
     line = next(root.iter(f"{SVG}polyline")).attrib["points"]
     places = [tuple(map(float, place.split(","))) for place in line.split()]
     assert places == sorted(places)
