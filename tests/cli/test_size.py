@@ -225,3 +225,23 @@ def test_replaying_imports_no_data_set_and_no_processes(offline: dict[str, str],
         [sys.executable, "-c", script], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "[0, 0] []"
+
+
+def test_the_headline_of_claims_is_accuracy(run: Run) -> None:
+    """FEVER has no partial credit: its EM is called accuracy, and an F1 that says the same is left out."""
+    head = run("score", "pelm_fever", "--quiet").stdout.partition("\n")[0]
+    assert "accuracy" in head
+    assert not {"EM", "F1"} & set(head.split())
+    one = run("sweep", "pelm_fever", "--n", "3", "--quiet").stdout.partition("\n")[0]
+    assert ("accuracy" in one, "F1" in one) == (True, False)
+    done = run("compare", "standard/gemma-3-270m", "cot/gemma-3-270m", "--task", "pelm_fever")
+    assert "accuracy  0." in done.stdout
+    assert "F1" not in done.stdout
+
+
+def test_methods_without_steps_have_none(run: Run) -> None:
+    """Steps, step limit and reprompts of CoT are no zeros, and it has no diagnoses of actions."""
+    done = run("score", *PELM, "--method", "cot", "--method", "act")
+    cot = next(row.split() for row in done.stdout.splitlines() if row.startswith("cot "))
+    assert cot[-7:] == ["-", "1.0", "-", "-", "0", "0", "0"]
+    assert "\ncot  " not in done.stdout.partition("question arises")[2].partition("\n\n")[0]
