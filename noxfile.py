@@ -72,6 +72,13 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Write docs/results.md and its charts anew from what is recorded. Read the diff before you commit it."""
+    session.install("-e", ".")
+    session.run("python", "docs/write_results.py")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure; arguments behind `--` go to benchmarks/run.py."""
     session.install("-e", ".", "pytest>=9")

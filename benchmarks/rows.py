@@ -38,7 +38,7 @@ class Row:
     Attributes:
         name: what was measured.
         value: the median; None where it could not be measured, and *note* says why.
-        unit: "ms" (of CPU time, unless *note* says so), "times" (a ratio of two values of the same run) or "right"
+        unit: "ms" (of CPU time, unless *note* says so), "times" (a ratio of two values of one run), "MB" or "right"
             (percent that came out right).
         goal: what it is to be, if anything.
         note: what a reader of the table needs to know.
@@ -110,4 +110,4 @@ def _digits(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
 
 
-_UNITS = {"ms": "ms", "times": "x ", "right": "% "}
+_UNITS = {"ms": "ms", "times": "x ", "right": "% ", "MB": "MB"}

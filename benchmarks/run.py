@@ -44,6 +44,8 @@ class Size:
         gates: rounds of checking them.
         recorded: episodes that are recorded in one round, of six calls each.
         recordings: rounds of recording.
+        scored: episodes that are scored at once: the number that has a goal, between two that show how the cost grows.
+        scorings: rounds of that.
         agents: episodes of an agent that is not ours.
         threaded, tasks: episodes at once, in threads and under asyncio.
         connections: how many episodes are recorded at a time, to compare with one.
@@ -62,6 +64,8 @@ class Size:
     gates: int = 5
     recorded: int = 10
     recordings: int = 7
+    scored: tuple[int, int, int] = (100, 500, 7405)
+    scorings: int = 3
     agents: int = 10
     threaded: int = 120
     tasks: int = 60
@@ -78,6 +82,8 @@ QUICK = Size(
     parts=1,
     starts=1,
     times=1,
+    scored=(2, 4, 9),
+    scorings=1,
     gate=2,
     gates=1,
     recorded=2,
@@ -227,6 +233,30 @@ class Bench:
         yield Row(f"{name}, in reverse order, per LLM call", median(found["backwards"]), "ms")
         yield Row(f"{name}, by vcrpy's body matcher", median(found["vcrpy"]), "ms")
 
+    def score(self) -> Iterator[Row]:
+        """The whole command, from cold files: time, memory, and how the time grows."""
+        if sys.platform == "win32":
+            yield Row("scoring: CPU per episode", None, "ms", note="no CPU time of children on Windows")
+            return
+        import scoring
+
+        sizes = self._size.scored
+        few, many, whole = scoring.measure(self._folder / "scored", sizes, self._size.scorings)
+        name = f"scoring {sizes[1]} episodes, {scoring.PROCESSES} processes"
+        yield Row(f"{name}, cold", many.wall * 1000, "ms", Goal(2000), _WALL)
+        yield Row(f"{name}, CPU of all", many.cpu * 1000, "ms")
+        # Three processes, of which none is larger than this; what they share is counted thrice.
+        yield Row(f"{name}, memory at most", many.peak * (scoring.PROCESSES + 1), "MB", Goal(300, required=True))
+        slopes = [
+            (more.cpu - less.cpu) * 1000 / (size - before)
+            for less, more, before, size in ((few, many, sizes[0], sizes[1]), (many, whole, sizes[1], sizes[2]))
+        ]
+        yield Row(f"scoring: CPU per episode, {sizes[0]} to {sizes[1]}", slopes[0], "ms")
+        yield Row(f"scoring: CPU per episode, {sizes[1]} to {sizes[2]}", slopes[1], "ms")
+        grows = slopes[1] / slopes[0] if slopes[0] > 0 else float("nan")
+        yield Row("scoring: CPU per episode, times from few to many", grows, "times", Goal(1.3))
+        yield Row(f"scoring {sizes[2]} episodes, memory at most", whole.peak * (scoring.PROCESSES + 1), "MB")
+
     def voting(self) -> Iterator[Row]:
         """The packaged samples and back-offs."""
         import voting
@@ -349,6 +379,7 @@ NAMES = (
     "voting",
     "agents",
     "together",
+    "score",
     "recording",
     "scale",
 )

@@ -7,7 +7,6 @@ twice: an episode under one set of overrides stands in a file once.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -24,6 +23,7 @@ from .cassettes.read import read_bytes
 from .cassettes.write import replace_file
 from .domain import Ended
 from .errors import Absent, CassetteAbsent, Corrupt, DiskError, Usage
+from .spreadsheet import Value, table_bytes
 
 RESULT_FORMAT = "reactrepro-result/1"
 MAX_RESULTS = 1024 * 1024 * 1024
@@ -35,7 +35,6 @@ JUDGED: tuple[Ended, ...] = ("finish", "step_limit", "no_answer")
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
-Value: TypeAlias = str | int | float | bool | None
 
 OK = "ok"
 
@@ -54,7 +53,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         flags: format flag -> how many steps carry it.
         prompt_tokens, completion_tokens: usage as reported.
         diagnoses: see `diagnoses.Diagnoses`.
-        provider, api, model, profile, overrides: the conditions.
+        provider, api, model, profile, overrides: the conditions, as recorded.
+        what_if: settings otherwise than recorded, under which this was computed from the recording; none for a replay.
+        scorer, version: the scoring rules, by name and version, and the version of reactrepro.
         model_returned: the model's name as it came back.
         time: when the episode was recorded.
     """
@@ -86,6 +87,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     model_returned: str | None = None
     profile: str
     overrides: dict[str, Value] = {}
+    what_if: dict[str, float] = {}
+    scorer: str
+    version: str
     time: str | None = None
 
     def __post_init__(self) -> None:
@@ -105,8 +109,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def identity(self) -> tuple[str, str, str, str, str]:
-        """What stands once in a file: task, method, run, key, and the conditions where they were varied."""
-        return self.task, self.method, self.run, self.key, json.dumps(self.overrides, sort_keys=True)
+        """What stands once in a file: task, method, run, key, and the conditions, as recorded and as varied."""
+        varied = json.dumps([self.overrides, self.what_if], sort_keys=True)
+        return self.task, self.method, self.run, self.key, varied
+
+    @property
+    def state(self) -> tuple[str, str, str]:
+        """What has to be the same in all results of one run: the recording's id, the scoring rules, the program."""
+        return self.run_id, self.scorer, self.version
 
 
 def line(result: Result) -> bytes:
@@ -157,11 +167,19 @@ def merge(paths: Sequence[Path]) -> tuple[Result, ...]:
 
     Raises:
         Absent, Corrupt: see `read`.
-        Usage: two files say different things of one episode.
+        Usage: two files say different things of one episode, or come from different states of one run.
     """
     found: dict[tuple[str, ...], tuple[Result, Path]] = {}
+    states: dict[str, tuple[Result, Path]] = {}
     for path in paths:
         for result in read(path):
+            one, other = states.setdefault(result.label, (result, path))
+            if one.state != result.state:
+                differs = _difference(one, result, ("run_id", "scorer", "version"))
+                raise Usage(
+                    f"{other} and {path} are of different states of {result.label} ({differs}): the recordings, the "
+                    "scoring rules or the program changed in between. Score one of them again."
+                )
             before, where = found.setdefault(result.identity, (result, path))
             if before != result:
                 raise Usage(
@@ -264,14 +282,34 @@ class Appender:
         self.done[result.identity] = result
         return True
 
+    def keep(self, results: Iterable[Result]) -> None:
+        """Let the file hold *results* and nothing else, `in_order`; it is replaced whole or not at all.
+
+        Raises:
+            DiskError: it cannot be written; what stood there is untouched.
+        """
+        kept = in_order(results)
+        data = b"".join(map(line, kept))
+        os.close(self._handle)  # Windows replaces no open file
+        try:
+            replace_file(self.path, data)
+        except OSError as error:
+            raise DiskError.of(error) from error
+        finally:
+            self._open()
+        self.done = {result.identity: result for result in kept}
+
+    def _open(self) -> None:
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+
     def _take_over(self, stack: ExitStack) -> None:
         data = _bytes(self.path) if self.path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if data and not whole and not _line_begins(data):
             raise Corrupt(f"{self.path} holds no line of results; it was left as it is. Name another file.")
         self.done = {result.identity: result for result in _parsed(whole, self.path)}
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
-        stack.callback(os.close, self._handle)
+        self._open()
+        stack.callback(lambda: os.close(self._handle))
         self.dropped = len(whole) < len(data)
         os.ftruncate(self._handle, len(whole))
 
@@ -340,9 +378,10 @@ def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON number")
 
 
-def _difference(one: Result, other: Result) -> str:
+def _difference(one: Result, other: Result, names: Sequence[str] = ()) -> str:
     first, second = msgspec.to_builtins(one), msgspec.to_builtins(other)
-    return ", ".join(f"{name}: {first[name]!r} and {second[name]!r}" for name in first if first[name] != second[name])
+    differ = (name for name in names or first if first[name] != second[name])
+    return ", ".join(f"{name}: {first[name]!r} and {second[name]!r}" for name in differ)
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------
@@ -359,21 +398,10 @@ def csv_bytes(results: Sequence[Result]) -> bytes:
     return table_bytes([head, *([row.get(name) for name in head] for row in rows)])
 
 
-def table_bytes(rows: Iterable[Sequence[Value]]) -> bytes:
-    """Return *rows* as CSV (RFC 4180) in UTF-8.
-
-    A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-``, ``@`` or a tab, and is no
-    number) gets an apostrophe in front: answers come from models, and recordings from strangers.
-    """
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
-    return file.getvalue().encode("utf-8", "backslashreplace")
-
-
 def _flat(data: dict[str, Any]) -> dict[str, Value]:
     row: dict[str, Value] = {}
     for name, value in data.items():
-        if name == "overrides":
+        if name in {"overrides", "what_if"}:
             row[name] = json.dumps(value, sort_keys=True) if value else ""
         elif isinstance(value, dict):
             row |= {f"{name}.{inner}": item for inner, item in value.items()}
@@ -386,19 +414,3 @@ def _columns(field: str, rows: Sequence[Mapping[str, Value]]) -> list[str]:
     if field not in {"more", "flags", "diagnoses"}:
         return [field]
     return sorted({name for row in rows for name in row if name.startswith(f"{field}.")})
-
-
-def _cell(value: Value) -> object:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} and not _is_number(value):
-        return f"'{value}"
-    return "" if value is None else value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

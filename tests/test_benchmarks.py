@@ -150,6 +150,15 @@ SCALE = [
     "4 connections: episodes, times those of the bare SDK",
     "4 connections: episodes per second, times those of one",
 ]
+SCORING = [
+    "scoring 4 episodes, 2 processes, cold",
+    "scoring 4 episodes, 2 processes, CPU of all",
+    "scoring 4 episodes, 2 processes, memory at most",
+    "scoring: CPU per episode, 2 to 4",
+    "scoring: CPU per episode, 4 to 9",
+    "scoring: CPU per episode, times from few to many",
+    "scoring 9 episodes, memory at most",
+]
 DIFFERENCES = ("recording: own work", "recording: whole", "recording: CPU")
 """On a busy machine, one round of two such times may come out the wrong way round."""
 
@@ -195,6 +204,17 @@ def test_the_benchmark_of_many_connections_runs(tmp_path: Path) -> None:
     assert [row["name"] for row in rows] == SCALE
     assert [row["name"] for row in rows if row["required"]] == [SCALE[2], SCALE[5]]
     assert done.returncode == any(row["verdict"] == "missed" for row in rows)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no account of its child processes")
+def test_the_benchmark_of_scoring_runs(offline: dict[str, str], tmp_path: Path) -> None:
+    """A few episodes in two processes: every row is there; how the cost grows, so few cannot tell."""
+    done = _run(offline, "--quick", "--only", "score", "--json", str(tmp_path / "found.json"))
+    assert (done.stderr, done.returncode) == ("", 0)
+    rows = json.loads(tmp_path.joinpath("found.json").read_text(encoding="ascii"))["rows"]
+    assert [row["name"] for row in rows] == SCORING
+    assert all(row["value"] > 0 for row in rows if "CPU per episode" not in row["name"])
+    assert [row["name"] for row in rows if row["required"]] == SCORING[2:3]
 
 
 def test_a_single_benchmark_can_be_asked_for(offline: dict[str, str]) -> None:

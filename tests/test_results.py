@@ -29,9 +29,9 @@ from reactrepro.results import (
     line,
     merge,
     read,
-    table_bytes,
     write,
 )
+from reactrepro.spreadsheet import table_bytes
 
 from .lab import environment
 from .world import checkout
@@ -62,6 +62,8 @@ def result(key: str = "0", **changes: object) -> Result:
         "api": "chat",
         "model": "a-model",
         "profile": "chat",
+        "scorer": "hotpotqa-official/1",
+        "version": "0",
     }
     return Result(**plain | changes)  # type: ignore[arg-type]
 
@@ -95,6 +97,8 @@ UNJUDGED = st.builds(
         api="chat",
         model="x",
         profile="chat",
+        scorer="s/1",
+        version="0",
     ),
     key=st.integers(0, 99).map(str),
     kind=st.sampled_from(["missing", "infra error", "corrupt"]),
@@ -356,6 +360,28 @@ def test_shards_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
         Usage, match=r"1\.jsonl and .*2\.jsonl differ in hotpotqa/react/a-model, episode 1 .*f1: 1\.0 and 0\.5"
     ):
         merge([one, other])
+
+
+@pytest.mark.parametrize("change", [{"run_id": "c" * 64}, {"scorer": "hotpotqa-official/2"}, {"version": "1"}])
+def test_shards_of_different_states_are_refused(tmp_path: Path, change: dict[str, str]) -> None:
+    """Other recordings, other rules or another program: the message names the files and what differs."""
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    write(one, [result("0")])
+    write(other, [result("1", **change)])
+    with pytest.raises(Usage, match=rf"1\.jsonl and .*2\.jsonl are of different states .*\({next(iter(change))}: "):
+        merge([one, other])
+
+
+def test_what_a_file_keeps_is_chosen(tmp_path: Path) -> None:
+    """It is replaced whole, in order, and appended to from there on."""
+    path = tmp_path / "results.jsonl"
+    with Appender(path) as appender:
+        for key in ("10", "9", "8"):
+            appender.add(result(key))
+        appender.keep(result(key) for key in ("10", "9"))
+        assert appender.add(result("8", f1=0.5))
+        assert not appender.add(result("9"))
+    assert [(one.key, one.f1) for one in read(path)] == [("9", 1.0), ("10", 1.0), ("8", 0.5)]
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..errors import DiskError, ReactReproError
 from ..report.text import problems
-from . import accept, check, fetch, init, prompts, record, replay, score, wiki
+from . import accept, check, fetch, init, prompts, record, replay, score, sweep, wiki
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -37,7 +37,8 @@ def cli() -> None:
 
 for command in (
     *(replay.replay, record.record, check.check, accept.accept, replay.listing),
-    *(score.score, score.compare, prompts.prompts, wiki.wiki, fetch.fetch, init.init),
+    *(score.score, score.compare, score.merge, sweep.sweep),
+    *(prompts.prompts, wiki.wiki, fetch.fetch, init.init),
 ):
     cli.add_command(command)
 

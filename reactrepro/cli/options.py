@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 import click
 
 from ..data.subsets import SUBSETS
+from ..errors import Usage
 from ..price import Price
 from ..runs.picks import Pick
 from ..runs.roots import Sources, sources
+from ..runs.shards import Shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -68,11 +70,43 @@ def what_ifs(command: F) -> F:
     """Add --max-steps, --samples and --threshold."""
     for option in (
         click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
-        click.option("--samples", type=click.IntRange(1), help="What if the vote were over the first samples only."),
+        click.option(
+            "--samples",
+            "--n",
+            "samples",
+            type=click.IntRange(1),
+            help="What if the vote were over the first ones only.",
+        ),
         click.option("--max-steps", type=click.IntRange(1), help="What if the step limit were smaller."),
     ):
         command = option(command)
     return command
+
+
+def divided(command: F) -> F:
+    """Add --shard and --jobs."""
+    return click.option(
+        "--shard", type=Sharded(), metavar="I/N", default="1/1", help="Only the I-th of N equal parts of the episodes."
+    )(jobs(command))
+
+
+def jobs(command: F) -> F:
+    """Add --jobs."""
+    said = "Processes to divide the work among (default: as pays)."
+    return click.option("--jobs", type=click.IntRange(1), metavar="N", help=said)(command)
+
+
+class Sharded(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A shard, as ``2/4``."""
+
+    name = "shard"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """Return the shard; what is none is a usage error."""
+        try:
+            return value if isinstance(value, Shard) else Shard.read(value)
+        except Usage as error:
+            self.fail(str(error), param, ctx)
 
 
 def prompt(text: str) -> Callable[[F], F]:

@@ -13,6 +13,7 @@ from ..report import episodes as shown_episodes
 from ..report import text
 from ..report.explained import words
 from ..report.model import EpisodeReport, RunReport
+from ..runs.shards import Shard
 from ..visible import lines
 from . import following, options
 
@@ -24,6 +25,7 @@ from . import following, options
 @click.option("--all", "everything", is_flag=True, help="Replay every recording that fits, not only the preferred run.")
 @click.option("--wire", is_flag=True, help="Send each request through the provider's SDK, answered at its transport.")
 @options.what_ifs
+@options.divided
 @click.option("--follow", is_flag=True, help="Show each round's prompt as it would be sent now; see above.")
 @options.prompt("With --follow: a prompt in place of the recorded one.")
 @options.locations
@@ -41,6 +43,8 @@ def replay(
     max_steps: int | None,
     samples: int | None,
     threshold: float | None,
+    shard: Shard,
+    jobs: int | None,
     follow: bool,
     prompt: str | None,
     cassettes: tuple[Path, ...],
@@ -84,8 +88,9 @@ def replay(
         return following.follow(of, key, found, prompt, json_=json_, verbose=verbose)
     if prompt is not None:
         raise click.UsageError("--prompt is for --follow: a recording is replayed with the prompt it was made with.")
+    episodes = shard.part(chosen.episodes)
     replayed = options.progress(
-        replay_all(chosen.episodes, found, wire=wire, what_if=what_if), len(chosen.episodes), quiet or json_
+        replay_all(episodes, found, wire=wire, what_if=what_if, jobs=jobs), len(episodes), quiet or json_
     )
     report = RunReport(tuple(replayed), chosen.others)
     if json_:

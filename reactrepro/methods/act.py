@@ -12,7 +12,7 @@ from typing import Any
 from ..domain import Environment, Llm, Prompt, Question, Settings, Step, Trajectory
 from ..parsing import Reply
 from ..parsing.flags import ordered
-from .acting import Asker, act_out, reply_flags
+from .acting import Asker, act_out, reply_flags, shortened
 
 
 class Act:
@@ -21,6 +21,7 @@ class Act:
     name = "act"
     prompt = "act"
     acts = True
+    shortened = staticmethod(shortened)
     rules: tuple[str, ...] = (
         "the prompt is the file as it is, without ReAct's instruction before it",
         "each call ends in `Action i:` and is stopped at `\\nObservation i:`; the reply is the action",

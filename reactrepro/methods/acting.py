@@ -9,9 +9,9 @@ the answer is "", and it stands in no prompt, no step and no count.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from ..domain import Completion, Ended, Environment, Llm, Prompt, Step, Trajectory
+from ..domain import Completion, Ended, Environment, Llm, Prompt, Step, Trajectory, Turn
 from ..parsing import PROTOCOLS, Reply
 from ..parsing.actions import parse_action
 from ..parsing.flags import FLAGS, ordered
@@ -94,6 +94,31 @@ def act_out(asker: Asker, prompt: Prompt, env: Environment, max_steps: int) -> T
         reprompts=asker.reprompts,
         strict_reprompts=asker.strict_reprompts,
     )
+
+
+def shortened(trajectory: Trajectory, turns: Sequence[Turn], max_steps: int) -> Trajectory:
+    """Return what *trajectory*, whose calls are *turns*, would have been under a smaller step limit.
+
+    The loop stops earlier and does nothing else before that: no prompt says how many steps there are.
+    """
+    kept = [turn for turn in turns if turn.step <= max_steps]
+    if len(kept) == len(turns):
+        return trajectory
+    first = {turn.step: turn for turn in reversed(kept)}
+    return Trajectory(
+        opening=trajectory.opening,
+        steps=trajectory.steps[:max_steps],
+        answer="",
+        ended="step_limit",
+        llm_calls=len(kept),
+        reprompts=len(kept) - len(first),
+        strict_reprompts=sum(map(_strictly_reprompted, first.values())) if trajectory.strict_reprompts else 0,
+    )
+
+
+def _strictly_reprompted(turn: Turn) -> bool:
+    said = turn.completion
+    return said is not None and PROTOCOLS.get("strict").parse(said.text, turn.step, said.finish).action is None
 
 
 def clean_observation(text: str) -> str:

@@ -19,6 +19,7 @@ class ReactThenCotSc:
     """
 
     name = "react_then_cot_sc"
+    trusts = False  #: a threshold has a meaning
     parts = ("react", "cot_sc")
     rules: tuple[str, ...] = (
         "CoT-SC answers where ReAct gave no answer within its step limit; an empty answer is one",
@@ -37,6 +38,7 @@ class CotScThenReact:
     """The method `cot_sc_then_react`: where fewer than half of the samples agree on the answer, ReAct answers."""
 
     name = "cot_sc_then_react"
+    trusts = True  #: a threshold has a meaning
     parts = ("cot_sc", "react")
     rules: tuple[str, ...] = (
         "ReAct answers where the winning answer has fewer than n/2 votes, and then whatever it comes to",

@@ -14,7 +14,7 @@ from typing import Any
 from ..domain import Environment, Llm, Prompt, Question, Settings, Step, Trajectory
 from ..parsing import PROTOCOLS, Reply
 from ..parsing.flags import ordered
-from .acting import Asker, act_out, reply_flags
+from .acting import Asker, act_out, reply_flags, shortened
 
 
 class React:
@@ -23,6 +23,7 @@ class React:
     name = "react"
     prompt = "react"
     acts = True
+    shortened = staticmethod(shortened)
     rules: tuple[str, ...] = ()
 
     def defaults(self, profile: str) -> Mapping[str, Any]:

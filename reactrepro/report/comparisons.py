@@ -13,13 +13,14 @@ _SIDES = ("first", "second")
 
 def table(found: Comparison, *, flips: bool = True) -> str:
     """Return the comparison for people; without *flips*, the questions that flipped are only counted."""
+    f1 = [_difference("F1", found.f1)] if found.headline == "EM" else []
     named = zip(_SIDES, found.runs, found.run_ids, strict=True)
     head = ("", *_SIDES, "second - first", f"{found.level * 100:g} % interval")
     parts = [
         text.table([(side, f"{label}, id {run_id[:12]}") for side, label, run_id in named]),
         _configuration(found),
         _counts(found),
-        text.grid(head, [_difference("EM", found.em), _difference("F1", found.f1)]),
+        text.grid(head, [_difference(found.headline, found.em), *f1]),
         f"Intervals: paired bootstrap, percentile, {found.resamples} resamples, seed {found.seed}.\n"
         f"McNemar's exact test, two-sided: p = {_p(found.p)} ({found.only_first} against {found.only_second}).",
     ]

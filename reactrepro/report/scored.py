@@ -30,6 +30,9 @@ class RunScore:
     Attributes:
         task, method, run, run_id: which.
         provider, api, model, models_returned, profile, overrides: the conditions; as returned, by every name that came.
+        what_if: settings otherwise than recorded, under which all of this was computed; none for replays.
+        headline: what tables call `em`: "EM", or "accuracy" where there is no partial credit.
+        acts: the method takes steps; where it does not, what is counted of them has no meaning.
         recorded: the first and the last time of recording that is known, or None.
         requested: episodes asked for or recorded.
         judged: those whose answer, or lack of one, is the model's: finished, or out of steps.
@@ -58,6 +61,9 @@ class RunScore:
     models_returned: tuple[str, ...]
     profile: str
     overrides: Mapping[str, object]
+    what_if: Mapping[str, float]
+    headline: str
+    acts: bool
     recorded: tuple[str, str] | None
     requested: int
     judged: int
@@ -116,6 +122,7 @@ class ScoreReport:
         scores: one per run, in order.
         paper: the paper's numbers; None for a task that the paper has not.
         problems: everything that kept an episode from being judged, and runs that could not be read.
+        shard: which part of the episodes this is ("2/4"); "" for the whole.
     """
 
     task: str
@@ -123,6 +130,7 @@ class ScoreReport:
     scores: tuple[RunScore, ...]
     paper: PaperTable | None = None
     problems: tuple[ReactReproError, ...] = ()
+    shard: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -168,6 +176,7 @@ class Comparison:
     """Two runs over the same questions.
 
     Attributes:
+        headline: what tables call `em`; see `RunScore`.
         runs, run_ids: labels and ids of the two.
         n: pairs.
         left_out: episodes that only one of them has judged, and that were left out on demand.
@@ -179,6 +188,7 @@ class Comparison:
         configuration: what differs: dotted name -> (first's, second's).
     """
 
+    headline: str
     runs: tuple[str, str]
     run_ids: tuple[str, str]
     n: int

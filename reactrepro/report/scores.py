@@ -15,9 +15,13 @@ NOT_JUDGED = ("missing", "infra error")
 """Reasons that every table counts, 0 included; others stand in the lines below it, where they occur."""
 
 _LEGEND = """\
-n: episodes judged, those that finished or ran out of steps; EM, F1 and all means are over these, "EM of all" is over
-all that were requested. {level}: Wilson interval of EM. reprompted: replies that had to be asked for again.
+n: episodes judged, those that finished or ran out of steps; {headline} and all means are over these,
+"{headline} of all" is over all that were requested. {level}: Wilson interval of {headline}.
+reprompted: replies that had to be asked for again; -: the method takes no steps.
 flagged: episodes with a format flag at least (docs/format-flags.md)."""
+
+_WHAT_IF = """\
+[ ]: computed from the recordings as if these settings had been others. No run was recorded with them."""
 
 _DIAGNOSES = 'In how many of the judged episodes, where the question arises (docs/scoring.md, "Diagnoses"):'
 
@@ -28,10 +32,17 @@ def table(report: ScoreReport) -> str:
     """Return the report for people: scores, diagnoses, the conditions of each run, the paper's rows apart."""
     parts = []
     if report.scores:
-        parts += [grid(report.scores), _LEGEND.format(level=_level(report.scores)), _diagnoses(report.scores)]
+        headline = report.scores[0].headline
+        parts += [grid(report.scores), _LEGEND.format(level=_level(report.scores), headline=headline)]
+        parts += [_WHAT_IF] if any(score.what_if for score in report.scores) else []
+        parts += [_diagnoses(report.scores)] if any(score.acts for score in report.scores) else []
         parts.append("\n".join(line for score in report.scores for line in _conditions(score)))
     parts += [_paper(report.task, report.paper)] if report.paper is not None else []
     parts += [small] if (small := _small(report)) else []
+    if report.shard:
+        parts.append(
+            f"This is shard {report.shard} of the episodes. `reactrepro merge` puts the shards' results together."
+        )
     return "\n\n".join(parts) or escaped(f"{report.task}: no run could be scored.")
 
 
@@ -40,7 +51,9 @@ def grid(scores: Sequence[RunScore]) -> str:
     if not scores:
         return ""
     more = list(dict.fromkeys(name for score in scores for name in score.more))
-    head = ["method", "run", "n", "EM", _level(scores), "F1", *map(_spaced, more), "EM of all", "steps", "calls"]
+    headline = scores[0].headline
+    head = ["method", "run", "n", headline, _level(scores), *_f1(headline, "F1"), *map(_spaced, more)]
+    head += [f"{headline} of all", "steps", "calls"]
     head += ["step limit %", "reprompted %", "flagged %", *NOT_JUDGED]
     return text.grid(head, [_row(score, more) for score in scores])
 
@@ -53,6 +66,7 @@ def as_dict(report: ScoreReport) -> dict[str, Any]:
         paper = {"source": report.paper.source, "measure": report.paper.measure, "rows": rows}
     return {
         "task": report.task,
+        "shard": report.shard or None,
         "runs": [asdict(score) | {"small": score.judged < report.sample} for score in report.scores],
         "paper": paper,
         "problems": [
@@ -78,7 +92,7 @@ def _flat(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in data.items():
         if not prefix and name in _ENDS:
             yield from zip(_ENDS[name], value or (None, None), strict=True)
-        elif not prefix and name == "overrides":
+        elif not prefix and name in {"overrides", "what_if"}:
             yield name, ", ".join(f"{key} {item}" for key, item in value.items())
         elif isinstance(value, Mapping):
             yield from _flat(f"{prefix}{name}.", value)
@@ -95,17 +109,17 @@ def _row(score: RunScore, more: Sequence[str]) -> list[object]:
     low, high = score.interval
     return [
         score.method,
-        score.run,
+        _run(score),
         str(score.judged) if score.judged == score.requested else f"{score.judged} of {score.requested}",
         _share(score.em),
         f"{low:.3f} to {high:.3f}",
-        _share(score.f1),
+        *_f1(score.headline, _share(score.f1)),
         *(_share(score.more.get(name)) for name in more),
         _share(score.em_requested),
-        _mean(score.steps),
+        _mean(score.steps if score.acts else None),
         _mean(score.llm_calls),
-        _percent(score.step_limit, score.judged),
-        _percent(score.reprompts, score.replies),
+        _percent(score.step_limit, score.judged if score.acts else 0),
+        _percent(score.reprompts, score.replies if score.acts else 0),
         _percent(score.flagged, score.judged),
         *(score.apart.get(reason, 0) for reason in NOT_JUDGED),
     ]
@@ -114,12 +128,25 @@ def _row(score: RunScore, more: Sequence[str]) -> list[object]:
 def _diagnoses(scores: Sequence[RunScore]) -> str:
     # The step limit has a column in the table of scores.
     names = list(dict.fromkeys(name for score in scores for name in score.diagnoses if name != "step_limit"))
-    rows = [[score.method, score.run, *(_diagnosed(score.diagnoses.get(name)) for name in names)] for score in scores]
+    acting = [score for score in scores if score.acts]
+    rows = [[score.method, _run(score), *(_diagnosed(score.diagnoses.get(name)) for name in names)] for score in acting]
     return f"{_DIAGNOSES}\n{text.grid(('method', 'run', *map(_spaced, names)), rows)}"
 
 
 def _diagnosed(found: Diagnosed | None) -> str:
     return "-" if found is None or not found.of else f"{found.episodes}/{found.of}"
+
+
+def _run(score: RunScore) -> str:
+    """The run's name, and what was computed otherwise than it was recorded."""
+    if not score.what_if:
+        return score.run
+    return f"{score.run} [{', '.join(f'{_spaced(name)} {value:g}' for name, value in score.what_if.items())}]"
+
+
+def _f1(headline: str, cell: str) -> list[str]:
+    """The cell, where F1 tells more than the headline does."""
+    return [cell] if headline == "EM" else []
 
 
 def _conditions(score: RunScore) -> Iterator[str]:

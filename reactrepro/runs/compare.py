@@ -20,7 +20,8 @@ from ..errors import CassetteAbsent, Usage
 from ..report.scored import Comparison, Difference, Flip
 from ..results import Result
 from ..statistics import LEVEL, RESAMPLES, SEED, mcnemar_exact, mean, paired_bootstrap
-from .score import Replayed, reason
+from .evaluate import Replayed
+from .score import headline, reason
 from .select import nothing
 
 UNCOMPARED = ("format", "note", "rules", "selection", "supersedes")
@@ -114,6 +115,7 @@ def compare(
         return Difference(means[0], means[1], booted.difference, booted.interval)
 
     return Comparison(
+        headline=headline(first.run.task),
         runs=(first.run.label, second.run.label),
         run_ids=(first.run.id, second.run.id),
         n=len(found.pairs),

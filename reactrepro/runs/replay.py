@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import prompts
@@ -23,6 +24,7 @@ from ..methods import METHODS
 from ..parsing import PROTOCOLS
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
+from . import pool
 from .compose import composed
 from .listing import overrides
 from .play import judge, play, scored
@@ -36,11 +38,25 @@ T = TypeVar("T")
 
 
 def replay_all(
-    episodes: Iterable[tuple[Run, str]], sources: Sources, *, wire: bool = False, what_if: WhatIf = AS_RECORDED
+    episodes: Sequence[tuple[Run, str]],
+    sources: Sources,
+    *,
+    wire: bool = False,
+    what_if: WhatIf = AS_RECORDED,
+    jobs: int | None = 1,
 ) -> Iterator[EpisodeReport]:
-    """Replay one episode after the other; every problem is in its report, none is raised."""
-    for run, key in episodes:
-        yield replay_episode(run, key, sources, wire=wire, what_if=what_if)
+    """Replay one episode after the other; every problem is in its report, none is raised.
+
+    Args:
+        episodes: which.
+        sources, wire, what_if: see `replay_episode`.
+        jobs: among how many processes they are divided; see `pool.each`.
+    """
+    yield from pool.each(partial(_replay_one, sources, wire, what_if), episodes, jobs)
+
+
+def _replay_one(sources: Sources, wire: bool, what_if: WhatIf, episode: tuple[Run, str]) -> EpisodeReport:
+    return replay_episode(*episode, sources, wire=wire, what_if=what_if)
 
 
 def replay_episode(
@@ -115,10 +131,11 @@ class _Replayed:
     ) -> None:
         self.run, self.cassette, self.what_if = run, cassette, what_if
         self.file = shown(run.path(cassette.meta.key))
-        self.meta, self.settings = cassette.meta, what_if.limited(run.config.settings)
+        self.meta = cassette.meta
         self.question = cassette.meta.as_question()
         self.task: Task = _known(TASKS.get, run.config.task.name, run)()
         self.method: Method = _known(METHODS.get, run.config.method, run)()
+        self.settings = what_if.limited(run.config.settings) if self.method.acts else run.config.settings
         _known(PROTOCOLS.get, self.settings.protocol, run)
         self.prompt = prompt_now(run, cassette.meta, sources)
         self.changed = self.prompt.sha256 != cassette.meta.prompt.sha256

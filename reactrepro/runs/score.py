@@ -3,94 +3,48 @@
 The headline is over the *judged*: the episodes whose answer, or lack of one within the step limit, is the model's.
 What failed for want of a provider, is missing, was filtered or does not replay as recorded is counted apart, by reason.
 Beside the headline stands the mean over everything *requested*, in which all of these earn 0, as the official HotpotQA
-script has it. Pure but for `replayed`: the same episodes give the same score.
+script has it. Pure: the same episodes give the same score. Where they come from: `evaluate`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .. import published
-from ..cassettes.runs import Run
+from .. import __version__, published
 from ..diagnoses import diagnose
-from ..domain import Question
-from ..errors import CassetteAbsent, ReactReproError, Usage
+from ..domain import Task
+from ..errors import (
+    Absent,
+    BudgetExceeded,
+    Corrupt,
+    InfraError,
+    ReactReproError,
+    RecordingDiffers,
+    Usage,
+)
+from ..methods import method_or_back_off
 from ..report.model import CLASSES, EpisodeReport
 from ..report.money import tokens
 from ..report.scored import Diagnosed, PaperTable, RunScore, ScoreReport
 from ..results import OK, Result
 from ..statistics import LEVEL, mean, total, wilson
 from ..tasks import TASKS
-from .check import report, requested
 from .listing import overrides
-from .roots import Sources
-from .select import nothing
+from .shards import WHOLE, Shard
+from .what_if import AS_RECORDED, WhatIf
 
-Watch: TypeAlias = Callable[[Iterator[EpisodeReport], int], Iterable[EpisodeReport]]
-"""Passes replays on while somebody watches; the number is how many will come."""
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A run, replayed whole. The trajectories are gone by then: what is kept is small.
-
-    Attributes:
-        run: which.
-        results: one per episode that it holds or was asked for; none where its configuration cannot be read.
-        questions: by key.
-        problems: everything that is wrong with it or its episodes.
-    """
-
-    run: Run
-    results: list[Result] = field(default_factory=list)
-    questions: dict[str, Question] = field(default_factory=dict)
-    problems: list[ReactReproError] = field(default_factory=list)
+if TYPE_CHECKING:
+    from .evaluate import Replayed
 
 
-def runs_of(sources: Sources, task: str, methods: Sequence[str] = (), names: Sequence[str] = ()) -> list[Run]:
-    """Return the recorded runs of *task*, or those of them that bear one of the methods and one of the names given.
-
-    Raises:
-        CassetteAbsent: nothing is recorded of the task, or of a method or a name that was given.
-    """
-    found = [
-        run
-        for run in sources.library.runs(task)
-        if (not methods or run.method in methods) and (not names or run.name in names)
-    ]
-    wanted: tuple[Sequence[str | None], Sequence[str | None]] = (methods or (None,), names or (None,))
-    for method in wanted[0]:
-        for name in wanted[1]:
-            if not any(method in (None, run.method) and name in (None, run.name) for run in found):
-                raise CassetteAbsent(nothing(sources.library, task, method, name))
-    return found
-
-
-def replayed(runs: Sequence[Run], sources: Sources, watch: Watch = lambda reports, _: reports) -> list[Replayed]:
-    """Replay everything that *runs* hold or were asked for; every problem is in what is returned, none is raised."""
-    episodes = [one for run in runs for one in requested(run)]
-    found = {run.folder: Replayed(run) for run in runs}
-    for of_episode in watch((report(*one, sources) for one in episodes), len(episodes)):
-        kept = found[of_episode.run.folder]
-        kept.problems.extend(of_episode.problems)
-        try:
-            kept.results.append(result_of(of_episode))
-        except ReactReproError as problem:  # the run's own; it is reported once
-            if str(problem) not in map(str, kept.problems):
-                kept.problems.append(problem)
-        if of_episode.question is not None:
-            kept.questions[of_episode.key] = of_episode.question
-    for kept in found.values():
-        if not kept.results and not kept.problems:
-            kept.problems.append(CassetteAbsent(f"{kept.run.label}: it holds no episode, and none was asked for."))
-    return list(found.values())
-
-
-def score(task: str, runs: Iterable[Replayed], *, level: float = LEVEL) -> ScoreReport:
+def score(task: str, runs: Iterable[Replayed], *, level: float = LEVEL, shard: Shard = WHOLE) -> ScoreReport:
     """Return the score of each of *runs*, beside what the paper reports of *task*. A run without results has no score.
+
+    Args:
+        task, runs, level: what.
+        shard: the part of the episodes that *runs* are.
 
     Raises:
         Usage: *level* is none.
@@ -98,7 +52,51 @@ def score(task: str, runs: Iterable[Replayed], *, level: float = LEVEL) -> Score
     runs = list(runs)
     scores = tuple(score_results(one.results, level=level) for one in runs if one.results)
     problems = tuple(problem for one in runs for problem in one.problems)
+    return ScoreReport(task, published.SAMPLE, scores, _paper(task), problems, "" if shard == WHOLE else str(shard))
+
+
+def score_kept(
+    task: str,
+    results: Iterable[Result],
+    *,
+    methods: Sequence[str] = (),
+    names: Sequence[str] = (),
+    level: float = LEVEL,
+) -> ScoreReport:
+    """Return the same for *results* that were kept (`results.merge`): of *task*, and of those methods and runs.
+
+    Raises:
+        Absent: there are none.
+        Usage: *level* is none.
+    """
+    found: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if (
+            result.task == task
+            and result.method in (methods or [result.method])
+            and result.run in (names or [result.run])
+        ):
+            found.setdefault((result.label, str(sorted(result.what_if.items()))), []).append(result)
+    if not found:
+        asked = " ".join((task, *methods, *names))
+        raise Absent(f"the files hold no result of {asked}. `reactrepro score {task} --results FILE` writes some.")
+    scores = tuple(score_results(of_run, level=level) for of_run in found.values())
+    wrong = [result for of_run in found.values() for result in of_run if result.kind != OK]
+    problems = tuple(_kept_problem(result) for result in wrong)
     return ScoreReport(task, published.SAMPLE, scores, _paper(task), problems)
+
+
+def _kept_problem(result: Result) -> ReactReproError:
+    codes = {kind.kind: kind.exit_code for kind in _kinds(ReactReproError)}
+    kinds = {kind.exit_code: kind for kind in (Usage, Absent, InfraError, Corrupt, BudgetExceeded)}
+    text = f"{result.label}, episode {result.key}: {result.kind}, when it was scored."
+    return kinds.get(codes.get(result.kind, 1), RecordingDiffers)(text)
+
+
+def _kinds(base: type[ReactReproError]) -> Iterator[type[ReactReproError]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
 
 
 def score_run(reports: Iterable[EpisodeReport], *, level: float = LEVEL) -> RunScore:
@@ -144,6 +142,9 @@ def score_results(results: Sequence[Result], keys: Collection[str] | None = None
         models_returned=tuple(sorted({r.model_returned for r in results if r.model_returned is not None})),
         profile=first.profile,
         overrides=first.overrides,
+        what_if=first.what_if,
+        headline=headline(first.task),
+        acts=_acts(first.method),
         recorded=(times[0], times[-1]) if times else None,
         requested=wanted,
         judged=n,
@@ -167,8 +168,8 @@ def score_results(results: Sequence[Result], keys: Collection[str] | None = None
     )
 
 
-def result_of(found: EpisodeReport) -> Result:
-    """Return what came of one episode as a result.
+def result_of(found: EpisodeReport, what_if: WhatIf = AS_RECORDED) -> Result:
+    """Return what came of one episode as a result; *what_if* says under which other settings it was computed.
 
     Raises:
         ReactReproError: the run's configuration cannot be read.
@@ -189,6 +190,9 @@ def result_of(found: EpisodeReport) -> Result:
         model_returned=meta.model_returned if meta is not None else None,
         profile=config.settings.profile,
         overrides=overrides(config),  # type: ignore[arg-type]  # settings are texts and numbers
+        what_if={name: float(value) for name, value in what_if.as_dict().items()},
+        scorer=TASKS.get(run.task)().scorer,
+        version=__version__,
         time=meta.time if meta is not None else None,
     )
 
@@ -222,7 +226,7 @@ def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
     if not results:
         raise Usage(f"nothing to score: none of the {len(set(keys or ()))} episodes asked for has a result.")
     labels = sorted({result.label for result in results})
-    if len(labels) > 1 or len({result.run_id for result in results}) > 1:
+    if len(labels) > 1 or len({result.state for result in results}) > 1:
         raise Usage(f"these are results of several runs, and a score is that of one: {', '.join(labels)}.")
     twice = [key for key, count in Counter(result.key for result in results).items() if count > 1]
     if twice:
@@ -235,6 +239,23 @@ def _check(results: Sequence[Result], keys: Collection[str] | None) -> None:
 def reason(result: Result) -> str:
     """Return why *result* is not judged: the class of its problem, or how it ended."""
     return result.kind if result.kind != OK or result.ended is None else result.ended.replace("_", " ")
+
+
+def headline(task: str) -> str:
+    """Return what tables call the share of right answers of *task*."""
+    try:
+        known: type[Task] | None = TASKS.get(task)
+    except Usage:
+        known = None  # of a package that is not installed here
+    return getattr(known, "headline", "EM")
+
+
+def _acts(method: str) -> bool:
+    try:
+        made: Any = method_or_back_off(method)
+    except Usage:
+        return True
+    return getattr(made, "acts", True)  # a back-off has a part that does
 
 
 def _in_order(apart: Counter[str]) -> dict[str, int]:

@@ -30,8 +30,12 @@ class WhatIf:
 
     def __str__(self) -> str:
         """What is otherwise, in words; "" for nothing."""
-        values = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
-        return ", ".join(f"{name} {value:g}" for name, value in values if value is not None)
+        return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in self.as_dict().items())
+
+    def as_dict(self) -> dict[str, int | float]:
+        """Return name to value of what is otherwise."""
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return {name: value for name, value in values if value is not None}
 
     def limited(self, settings: Settings) -> Settings:
         """Return *settings* with the smaller step limit.

@@ -32,6 +32,7 @@ class Fever:
         max_steps: step limit; 5 for FEVER in the paper (section 3.2). The released notebook took 7: a setting.
         scorer: the scoring rules' name and version.
         labels: the answers that it chooses from.
+        headline: what tables call `em`. There is no partial credit, so that F1 is the same and is left out.
         prompt_task: the task whose prompts it uses.
         prompt: the prompts that it uses unless others are asked for. The paper's are not ours to ship: `reactrepro
             fetch prompts` installs them, as `paper`.
@@ -42,6 +43,7 @@ class Fever:
     version = 1
     scorer = "fever-react/1"
     labels = LABELS
+    headline = "accuracy"
     max_steps = 5
     prompt_task = "fever"
     prompt = "plain"

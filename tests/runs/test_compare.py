@@ -12,7 +12,7 @@ from reactrepro.errors import CassetteAbsent, Corrupt, Usage
 from reactrepro.report import comparisons
 from reactrepro.report.scored import Comparison
 from reactrepro.runs.compare import compare, run_named
-from reactrepro.runs.score import replayed
+from reactrepro.runs.evaluate import replayed
 
 from ..world import BAY, BAY_REPLIES, FOUNDER, FOUNDER_REPLIES, World, world
 

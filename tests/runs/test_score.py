@@ -20,9 +20,10 @@ from reactrepro.report.model import EpisodeReport
 from reactrepro.report.scored import RunScore, ScoreReport
 from reactrepro.results import Result, read, write
 from reactrepro.runs.check import requested
+from reactrepro.runs.evaluate import Replayed, replayed, runs_of
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
-from reactrepro.runs.score import Replayed, replayed, result_of, runs_of, score, score_results, score_run
+from reactrepro.runs.score import result_of, score, score_results, score_run
 
 from ..world import BAY, BAY_REPLIES, FOUNDER, FOUNDER_REPLIES, World, checkout, world
 
@@ -168,6 +169,7 @@ def test_every_episode_is_counted_once(kinds: list[str]) -> None:
     judged = {"right": {"em": True, "f1": 1.0}, "wrong": {"em": False, "f1": 0.5}, "limit": {"ended": "step_limit"}}
     counts = dict.fromkeys(("steps", "llm_calls", "reprompts", "strict_reprompts"), 1)
     plain = {"task": "t", "method": "m", "run": "r", "run_id": "a" * 64, "provider": "p", "api": "chat", "model": "x"}
+    plain |= {"scorer": "s/1", "version": "0"}
     results = []
     for key, kind in enumerate(kinds):
         more: dict[str, object] = {"kind": "missing" if kind == "missing" else "infra error"}
