@@ -19,8 +19,8 @@ from reactrepro.cassettes.write import run_bytes
 from reactrepro.domain import Settings
 from reactrepro.methods import METHODS
 from reactrepro.methods.react import React
-from reactrepro.report.episodes import tokens
 from reactrepro.report.model import EpisodeReport
+from reactrepro.report.money import tokens
 from reactrepro.runs.replay import replay_episode
 from reactrepro.runs.roots import Sources
 from reactrepro.runs.script import scripted_episode, scripted_run
