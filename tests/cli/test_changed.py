@@ -56,7 +56,7 @@ def project(lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 def test_what_went_stale_is_recorded_again(project: Project) -> None:
     """What is to be paid is said before; afterwards nothing is stale, and the old run is gone."""
-    before, asked = project.lab.run, len(project.lab.llm.asked)
+    before, asked = project.lab.run.id, len(project.lab.llm.asked)
     code, out, err = project.changed("--dry-run")
     assert (code, err) == (0, "")
     assert "hotpotqa/react/a-model: 0 to copy, 4 to record, with some 11 calls" in out
@@ -65,7 +65,7 @@ def test_what_went_stale_is_recorded_again(project: Project) -> None:
     assert (code, err) == (0, "")
     assert f"hotpotqa/react/a-model: 0 copied, 4 recorded again, {sum(CALLS)} calls made; of these, 4 of 4" in out
     assert "It has taken over the name: the old run is gone." in out
-    assert project.lab.run.config.supersedes == before.id
+    assert project.lab.run.config.supersedes == before
     assert project("check", "cassettes")[0] == 0
     assert project.changed()[1] == "hotpotqa/react/a-model: all 4 episodes replay; nothing is to be recorded.\n"
 

@@ -436,7 +436,8 @@ def test_a_second_interrupt_waits_for_nothing(lab: Lab, start: Callable[..., Sta
     assert start("0").wait() == 0
     assert len(lab.llm.asked) == 1
     left = [name for name in litter(lab) if name.startswith("cassettes")]
-    assert left in ([], ["cassettes/hotpotqa/react/a-model/2.yaml.part"])
+    other = [f"cassettes/hotpotqa/react/a-model/{key}.yaml.part" for key in "12"]  # whatever the other thread was at
+    assert left in ([], other[:1], other[1:])
 
 
 # --- two at once ----------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def test_every_command_is_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "live").mkdir()
     commands = re.findall(r"^reactrepro ((?:.*\\\n)*.*)$", TEXT, re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 5
     for command in commands:
         name, *words = shlex.split(command.replace("\\\n", " "))
         cli.cli.commands[name].make_context(name, words)

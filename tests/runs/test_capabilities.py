@@ -79,10 +79,10 @@ def test_refused_stop_strings_are_refused_once_and_cut_here(lab: Lab, api: str, 
     assert answers(found) == ["Ada Marlow", "the Harlow Bay", "twelve", "no"]
     assert sum(turn.completion.cut for turn in found[0].turns if turn.completion) == 3 * len(ON.format(1))
     assert f"stop: emulated); {3 * len(ON.format(1))} characters cut here" in " ".join(
-        result_table(found[0], {}).split()
+        result_table(found[0], {}, {}).split()
     )
-    assert as_dict(found[0], {})["sent"]["cut"] == 3 * len(ON.format(1))
-    assert "stop: emulated) (4 episodes)" in run_line(report.run, found, {})
+    assert as_dict(found[0], {}, {})["sent"]["cut"] == 3 * len(ON.format(1))
+    assert "stop: emulated) (4 episodes)" in run_line(report.run, found, {}, {})
 
 
 @pytest.mark.case("B04")
@@ -130,7 +130,7 @@ def test_a_refused_temperature_is_left_out_and_said(lab: Lab, api: str, message:
     assert not any("top_p" in body for body in bodies(lab))
     assert sent(report.run, "1") == Sent(omitted=("temperature",))
     (found,) = replays(lab, report.run, "1")
-    assert "not greedy" in result_table(found, {})
+    assert "not greedy" in result_table(found, {}, {})
 
 
 @pytest.mark.case("B12")
@@ -462,7 +462,7 @@ def test_odd_content_without_usage_is_recorded_as_it_came(lab: Lab, content: Any
     report = lab.record("1", max_steps=1)
     assert report.problems == []
     (found,) = replays(lab, report.run, "1")
-    assert as_dict(found, {})["tokens"] == {"prompt": None, "completion": None}
+    assert as_dict(found, {}, {})["tokens"] == {"prompt": None, "completion": None}
 
 
 def test_choices_null_beside_an_error_is_tried_again_and_never_recorded(lab: Lab) -> None:
