@@ -41,6 +41,12 @@ def tests(session: nox.Session) -> None:
     pytest(session, "-n", "auto")
 
 
+@nox.session
+def slow(session: nox.Session) -> None:
+    """Run the tests that take seconds each, which the test suite leaves out."""
+    pytest(session, "-m", "slow")
+
+
 @nox.session(python=VERSIONS)
 def tests_all(session: nox.Session) -> None:
     """Run the test suite with each supported Python that is installed; `nox -s tests_all-3.12` picks one."""

@@ -168,6 +168,7 @@ def _run(offline: dict[str, str], *arguments: str) -> subprocess.CompletedProces
     return subprocess.run(command, env=offline, capture_output=True, encoding="utf-8", check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no account of its child processes")
 def test_every_benchmark_of_replays_runs(offline: dict[str, str], tmp_path: Path) -> None:
     """One round of each, without the network: every row is there, and the exit code follows from them."""
@@ -185,6 +186,7 @@ def test_every_benchmark_of_replays_runs(offline: dict[str, str], tmp_path: Path
     assert all(line.startswith(row["name"]) for line, row in zip(lines, rows, strict=True))
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_recordings_runs(tmp_path: Path) -> None:
     """One round, from a server on this machine; vcrpy and our recorder record the same calls."""
     done = _run(environment(), "--quick", "--only", "recording", "--json", str(tmp_path / "found.json"))
@@ -196,6 +198,7 @@ def test_the_benchmark_of_recordings_runs(tmp_path: Path) -> None:
     assert done.returncode == any(row["verdict"] == "missed" for row in rows)
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_many_connections_runs(tmp_path: Path) -> None:
     """One round with four connections; what is required is a share of a second, not milliseconds."""
     done = _run(environment(), "--quick", "--only", "scale", "--json", str(tmp_path / "found.json"))
@@ -206,6 +209,7 @@ def test_the_benchmark_of_many_connections_runs(tmp_path: Path) -> None:
     assert done.returncode == any(row["verdict"] == "missed" for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no account of its child processes")
 def test_the_benchmark_of_scoring_runs(offline: dict[str, str], tmp_path: Path) -> None:
     """A few episodes in two processes: every row is there; how the cost grows, so few cannot tell."""

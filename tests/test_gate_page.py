@@ -43,6 +43,7 @@ def follow(shell: Shell, page: list[Example]) -> None:
         assert done.returncode == example.code, f"{example.command}\n{done.stdout}"
 
 
+@pytest.mark.slow
 def test_the_gate_page_is_true_word_for_word(shell: Shell) -> None:
     """Every command that needs neither a key nor a network, in order."""
     page = examples(GATE)
@@ -51,6 +52,7 @@ def test_the_gate_page_is_true_word_for_word(shell: Shell) -> None:
     follow(shell, page)
 
 
+@pytest.mark.slow
 def test_the_plugin_page_is_true_word_for_word(shell: Shell) -> None:
     """Its console, in a fresh project."""
     init(shell.here)

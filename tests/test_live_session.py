@@ -233,6 +233,7 @@ class LabServers(NoServers):
         return self._urls.get(name, self._llm)
 
 
+@pytest.mark.slow
 def test_the_storm_is_weathered_on_loopback_servers(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check itself, with a model of two steps: 36 episodes, 32 connections, 20 refusals, one kill."""
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])

@@ -323,6 +323,7 @@ def test_a_recording_that_is_ignored_is_not_collected(project: Project) -> None:
 # --- beside other plugins -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.case("B43")
 def test_workers_give_the_same_verdicts(project: Project) -> None:
     """With `-n 2`: the same tests, the same failures, from the setting and from the option."""

@@ -48,6 +48,7 @@ def test_links_lead_somewhere(made: dict[str, bytes]) -> None:
             assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
 
 
+@pytest.mark.slow
 def test_what_is_right_already_is_not_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second time nothing is written; a chart of a sweep that is no more is removed."""
     main(tmp_path)

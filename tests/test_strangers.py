@@ -130,6 +130,7 @@ def test_a_billion_laughs_stay_quiet(world: World) -> None:
     assert "anchors" in str(report.episodes[0].problems[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -99,6 +99,7 @@ def test_what_has_no_answer_is_refused(run: Run, tmp_path: Path, words: tuple[st
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_shards_are_merged_to_the_whole(run: Run, tmp_path: Path) -> None:
     """Any number of them, more than there are episodes included; scored from the files, the same table."""
     whole = run("score", *PELM, "--results", "whole.jsonl", "--quiet")
@@ -180,6 +181,7 @@ def test_what_has_become_stale_is_computed_again(run: Run, tmp_path: Path) -> No
     assert line(read(tmp_path / "a.jsonl")[0]) == lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a terminal's Ctrl-C is a signal to a group of processes")
 def test_interrupted_work_ends_and_is_carried_on(offline: dict[str, str], tmp_path: Path) -> None:
     """Ctrl-C: exit code 130, no traceback of any process, no process left; the next run completes the file."""

@@ -49,6 +49,7 @@ def recorded_prompts(lab: Lab) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.case("B17")
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 def test_a_storm_a_kill_and_a_resume_lose_nothing_and_pay_nothing_twice(lab: Lab) -> None:
