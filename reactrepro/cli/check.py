@@ -30,6 +30,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 @click.option("--max-age", type=click.IntRange(0, 36_500), metavar="DAYS", help="Older recordings are a problem.")
 @click.option("--allow-stale", is_flag=True, help="Accepted, not yet recorded: no problem.")
 @click.option("--no-secret", multiple=True, metavar="HASH", help="What looks like a secret and is none; repeatable.")
+@options.jobs
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
 @options.locations
 @options.as_json
@@ -42,6 +43,7 @@ def check(
     max_age: int | None,
     allow_stale: bool,
     no_secret: tuple[str, ...],
+    jobs: int | None,
     format_: str,
     cassettes: tuple[Path, ...],
     wiki_snapshot: tuple[Path, ...],
@@ -68,7 +70,7 @@ def check(
     from ..runs.check import Asked, examine
 
     found = options.layered(cassettes, wiki_snapshot)
-    asked = Asked(only=only, max_age=max_age, allow_stale=allow_stale, no_secrets=frozenset(no_secret))
+    asked = Asked(only=only, max_age=max_age, allow_stale=allow_stale, no_secrets=frozenset(no_secret), jobs=jobs)
     if json_ and format_ not in {"text", "json"}:
         raise Usage(f"--json and --format {format_} exclude each other.")
     format_ = "json" if json_ else format_

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -21,10 +21,10 @@ from ..report.model import EpisodeReport
 from ..report.text import counted
 from ..wiki.entries import Entry, entries
 from ..wiki.snapshot import SnapshotPages
-from . import causes, pages, stale
+from . import causes, pages, pool, stale
 from .leaks import Leaks
 from .locked import Project, unlocked
-from .recordings import CASSETTES, beside, is_whole, project_of, recordings, requested
+from .recordings import CASSETTES, Found, beside, is_whole, project_of, recordings, requested
 from .replay import prompt_now, replay_episode
 from .roots import Sources, nearby, shown
 
@@ -43,6 +43,7 @@ class Asked:
         max_age: days that a recording may be old; None for any age.
         allow_stale: a recording whose prompt's change is accepted is no problem.
         no_secrets: hashes, as reports show them, of what looks like a secret and is none.
+        jobs: among how many processes the recordings are divided; see `pool.each`.
         now: the time.
     """
 
@@ -50,8 +51,12 @@ class Asked:
     max_age: int | None = None
     allow_stale: bool = False
     no_secrets: frozenset[str] = frozenset()
+    jobs: int | None = 1
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
+
+Look: TypeAlias = Callable[[Run, str, Sources], EpisodeReport]
+"""Looks at one recording, wholly or in part."""
 
 Watch: TypeAlias = Callable[[Iterable[EpisodeReport]], Iterable[EpisodeReport]]
 """Passes reports through as they are made: a progress bar."""
@@ -104,7 +109,8 @@ class _Check:
 
     def report(self, watch: Watch) -> CheckReport:
         """Look at everything once."""
-        episodes = tuple(watch(_looked_at(self.path, self.sources, self._look)))
+        look = _whole if self.asked.only is None else _LOOKS[self.asked.only]
+        episodes = tuple(watch(_looked_at(self.path, self.sources, look, self.asked.jobs)))
         episodes = self._aged(episodes)
         if self._asks("secrets"):
             episodes = self._searched(episodes)
@@ -126,11 +132,6 @@ class _Check:
 
     def _asks(self, part: Part) -> bool:
         return self.asked.only in (None, part)
-
-    def _look(self, run: Run, key: str, sources: Sources) -> EpisodeReport:
-        if self.asked.only is None:
-            return stale.contradicted(_replayed(run, key, sources))
-        return _LOOKS[self.asked.only](run, key, sources)
 
     def _project(self, folder: Path) -> Project:
         """Return the project in *folder*; where its lock cannot be read, that is a finding, and it counts as none."""
@@ -209,20 +210,16 @@ class _Check:
         return list(entries([root for root in self.sources.snapshots if root.is_relative_to(folder)]))
 
 
-def _looked_at(
-    path: Path | None, sources: Sources, look: Callable[[Run, str, Sources], EpisodeReport]
-) -> Iterator[EpisodeReport]:
-    for run, key, problem in recordings(path, sources):
-        yield _seen(run, key, problem, sources, look)
+def _looked_at(path: Path | None, sources: Sources, look: Look, jobs: int | None = 1) -> Iterator[EpisodeReport]:
+    return pool.each(partial(_found, sources, look), recordings(path, sources), jobs)
 
 
-def _seen(
-    run: Run,
-    key: str,
-    problem: ReactReproError | None,
-    sources: Sources,
-    look: Callable[[Run, str, Sources], EpisodeReport],
-) -> EpisodeReport:
+def _found(sources: Sources, look: Look, found: Found) -> EpisodeReport:
+    run, key, problem = found
+    return _seen(run, key, problem, sources, look)
+
+
+def _seen(run: Run, key: str, problem: ReactReproError | None, sources: Sources, look: Look) -> EpisodeReport:
     if problem is None:
         return look(run, key, sources)
     return EpisodeReport(run, key, shown(run.path(key) if key else run.folder / RUN_FILE), problems=(problem,))
@@ -230,6 +227,10 @@ def _seen(
 
 def _replayed(run: Run, key: str, sources: Sources) -> EpisodeReport:
     return replay_episode(run, key, sources)
+
+
+def _whole(run: Run, key: str, sources: Sources) -> EpisodeReport:
+    return stale.contradicted(_replayed(run, key, sources))
 
 
 # --- one part of it -------------------------------------------------------------------------------------------------

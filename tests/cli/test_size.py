@@ -129,6 +129,7 @@ def test_shards_are_merged_to_the_whole(run: Run, tmp_path: Path) -> None:
         ("replay", "pelm", "all", "--json"),
         ("replay", "pelm", "all", "--shard", "2/3"),
         ("sweep", "pelm", "--max-steps", "1-5"),
+        ("check",),
     ],
 )
 def test_processes_change_nothing(run: Run, words: tuple[str, ...]) -> None:
@@ -147,7 +148,12 @@ def test_problems_come_out_of_processes_alike(run: Run, world: World) -> None:
     shutil.copyfile(other.path("0"), other.path("5"))
     path = other.path("6")
     path.write_bytes(path.read_bytes().replace(b'"llm_calls": 3', b'"llm_calls": 2'))
-    for words in (("score", "hotpotqa", "--run", "other"), ("replay", "hotpotqa", "all", "--run", "other")):
+    commands = (
+        ("score", "hotpotqa", "--run", "other"),
+        ("replay", "hotpotqa", "all", "--run", "other"),
+        ("check", str(other.folder)),
+    )
+    for words in commands:
         one, many = (run(*words, "--jobs", jobs) for jobs in ("1", "3"))
         assert one.returncode == 5
         assert (many.returncode, many.stdout, many.stderr) == (one.returncode, one.stdout, one.stderr)
