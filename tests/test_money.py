@@ -116,3 +116,15 @@ def test_an_amount_is_a_number_that_is_not_negative(value: str) -> None:
     assert spending.given("0.1") == Decimal("0.1")
     with pytest.raises(BadParameter):
         spending.given(value)
+
+
+def test_a_score_says_what_its_run_cost(priced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In words and as data; a run of a model without a price costs nobody knows what."""
+    words = ["score", "pelm", "--method", "react", "--run", "gemma-3-270m", "--run", "smollm2-135m-instruct"]
+    assert cli.run(words) == 0
+    out, _ = capsys.readouterr()
+    assert "tokens: 144114 prompt, 4211 completion; cost: 0.1525 EUR" in out
+    assert out.count("; cost: unknown") == 1
+    assert cli.run([*words, "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["cost"] for run in runs] == [{"EUR": 0.152536}, None]

@@ -104,11 +104,11 @@ def score(
     if csv_ is not None:
         write_table(csv_, scores.columns(report.scores))
     if json_:
-        options.echo_json(scores.as_dict(report))
+        options.echo_json(scores.as_dict(report, options.prices()))
         return report.exit_code
     for problem in report.problems:
         click.echo(f"{problem.kind}: {lines(str(problem))}", err=True)
-    click.echo(scores.grid(report.scores) if quiet else scores.table(report))
+    click.echo(scores.grid(report.scores) if quiet else scores.table(report, options.prices()))
     return report.exit_code
 
 

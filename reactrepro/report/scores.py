@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
+from ..domain import Tokens
+from ..price import Price
 from ..visible import escaped, lines
-from . import text
+from . import money, text
 from .episodes import profile_line
 from .scored import Diagnosed, PaperTable, RunScore, ScoreReport
 
 NOT_JUDGED = ("missing", "infra error")
 """Reasons that every table counts, 0 included; others stand in the lines below it, where they occur."""
+
+NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 
 _LEGEND = """\
 n: episodes judged, those that finished or ran out of steps; {headline} and all means are over these,
@@ -28,15 +34,20 @@ _DIAGNOSES = 'In how many of the judged episodes, where the question arises (doc
 _ENDS = {"interval": ("interval_low", "interval_high"), "recorded": ("recorded_first", "recorded_last")}
 
 
-def table(report: ScoreReport) -> str:
-    """Return the report for people: scores, diagnoses, the conditions of each run, the paper's rows apart."""
+def table(report: ScoreReport, prices: Mapping[str, Price] = NO_PRICES) -> str:
+    """Return the report for people: scores, diagnoses, the conditions of each run, the paper's rows apart.
+
+    Args:
+        report: what to show.
+        prices: "provider/model" -> price; a run of another model costs nobody knows what.
+    """
     parts = []
     if report.scores:
         headline = report.scores[0].headline
         parts += [grid(report.scores), _LEGEND.format(level=_level(report.scores), headline=headline)]
         parts += [_WHAT_IF] if any(score.what_if for score in report.scores) else []
         parts += [_diagnoses(report.scores)] if any(score.acts for score in report.scores) else []
-        parts.append("\n".join(line for score in report.scores for line in _conditions(score)))
+        parts.append("\n".join(line for score in report.scores for line in _conditions(score, prices)))
     parts += [_paper(report.task, report.paper)] if report.paper is not None else []
     parts += [small] if (small := _small(report)) else []
     if report.shard:
@@ -58,8 +69,8 @@ def grid(scores: Sequence[RunScore]) -> str:
     return text.grid(head, [_row(score, more) for score in scores])
 
 
-def as_dict(report: ScoreReport) -> dict[str, Any]:
-    """Return the report as JSON-ready data; the paper's rows stand under a key of their own."""
+def as_dict(report: ScoreReport, prices: Mapping[str, Price] = NO_PRICES) -> dict[str, Any]:
+    """Return the report as JSON-ready data, arguments as for `table`; the paper's rows have a key of their own."""
     paper = None
     if report.paper is not None:
         rows = [{"label": label, "method": method, "percent": value} for label, method, value in report.paper.rows]
@@ -67,7 +78,7 @@ def as_dict(report: ScoreReport) -> dict[str, Any]:
     return {
         "task": report.task,
         "shard": report.shard or None,
-        "runs": [asdict(score) | {"small": score.judged < report.sample} for score in report.scores],
+        "runs": [_data(score, prices) | {"small": score.judged < report.sample} for score in report.scores],
         "paper": paper,
         "problems": [
             {"kind": problem.kind, "exit_code": problem.exit_code, "message": str(problem)}
@@ -149,14 +160,24 @@ def _f1(headline: str, cell: str) -> list[str]:
     return [cell] if headline == "EM" else []
 
 
-def _conditions(score: RunScore) -> Iterator[str]:
+def _data(score: RunScore, prices: Mapping[str, Price]) -> dict[str, Any]:
+    return asdict(score) | {"cost": money.cost_data(_cost(score, prices))}
+
+
+def _cost(score: RunScore, prices: Mapping[str, Price]) -> dict[str, Decimal] | None:
+    used = Tokens(score.prompt_tokens, score.completion_tokens)
+    return money.priced(used, prices.get(f"{score.provider}/{score.model}"))
+
+
+def _conditions(score: RunScore, prices: Mapping[str, Price]) -> Iterator[str]:
     returned = ", ".join(score.models_returned) or "unknown"
+    cost = _cost(score, prices)
     recorded = "unknown" if score.recorded is None else " to ".join(dict.fromkeys(time[:10] for time in score.recorded))
     flags = ", ".join(f"{flag} {count}" for flag, count in score.flags.items()) or "none"
     yield escaped(f"{score.label}: profile {profile_line(score.profile, score.overrides)}; id {score.run_id[:12]}")
     yield escaped(
         f"  {score.provider}/{score.model}, {score.api} API; model returned: {returned}; recorded: {recorded}; "
-        f"tokens: {_tokens(score)}"
+        f"tokens: {_tokens(score)}; cost: {money.UNKNOWN if cost is None else money.amounts(cost)}"
     )
     yield escaped(
         f"  format flags: {flags}; strict would have reprompted {score.strict_reprompts} of "
