@@ -196,8 +196,15 @@ def test_interrupted_work_ends_and_is_carried_on(offline: dict[str, str], tmp_pa
     for number in range(60):
         shutil.copytree(folder / "gemma-3-270m", folder / f"copy-{number}")
     words = [sys.executable, "-m", "reactrepro", "score", "pelm", "--jobs", "2", "--results", "a.jsonl", "-q"]
+    # What a shell starts in the background ignores Ctrl-C, and hands that on.
+    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
     process = subprocess.Popen(
-        words, cwd=tmp_path, env=offline, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", heard, *words],
+        cwd=tmp_path,
+        env=offline,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     file = tmp_path / "a.jsonl"
     for _ in range(3000):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -486,7 +487,8 @@ def test_429_429_200_is_one_interaction_and_a_replay_does_not_wait(lab: Lab, mon
     assert (states(report), report.calls, len(lab.llm.asked)) == ({"1": "recorded"}, 1, 3)
     made = report.run.read("1")
     assert [one.status for one in made.interactions] == [200]
-    assert b"429" not in report.run.path("1").read_bytes()
+    data = re.sub(rb"[0-9a-f]{40,}", b"", report.run.path("1").read_bytes())  # a hash may hold any three digits
+    assert b"429" not in data
     monkeypatch.setattr("time.sleep", lambda _: pytest.fail("a replay waits"))
     for wire in (False, True):
         assert lab.replay(report.run, "1", wire=wire).problems == ()
