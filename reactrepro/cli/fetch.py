@@ -240,7 +240,7 @@ class _Progress:
 
     def come(self, size: int, whole: int | None) -> None:
         """Move the bar."""
-        if self._silent or whole is None or not sys.stderr.isatty():
+        if self._silent or whole is None or not options.watched():
             return
         if self._bar is None:
             self._bar = click.progressbar(length=whole, label="fetching", file=sys.stderr, show_eta=True, width=24)

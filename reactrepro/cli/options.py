@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,7 +70,7 @@ def filters(command: F) -> F:
 def what_ifs(command: F) -> F:
     """Add --max-steps, --samples and --threshold."""
     for option in (
-        click.option("--threshold", type=click.FloatRange(0), help="What if so many votes were trusted (back-offs)."),
+        click.option("--threshold", type=Finite(0), help="What if so many votes were trusted (back-offs)."),
         click.option(
             "--samples",
             "--n",
@@ -163,9 +164,25 @@ def echo_json(data: Any) -> None:
     click.echo(json.dumps(data, ensure_ascii=True, indent=2))
 
 
+def watched() -> bool:
+    """Tell whether somebody watches the error stream, which may be closed (`2>&-`)."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class Finite(click.FloatRange):
+    """A number that is one: no `nan`, no `inf`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Refuse what is no finite number in the range."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no finite number.", param, ctx)
+        return number
+
+
 def progress(items: Iterable[T], length: int | None, silent: bool) -> Iterator[T]:
     """Yield *items*, with a progress bar on the error stream where somebody watches and waits."""
-    if silent or (length is not None and length < MANY) or not sys.stderr.isatty():
+    if silent or (length is not None and length < MANY) or not watched():
         yield from items
         return
     with click.progressbar(items, length=length, label="replaying", file=sys.stderr) as bar:

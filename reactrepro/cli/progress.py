@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import watched
+
 if TYPE_CHECKING:
     from ..runs.record import Recorded
 
@@ -33,7 +35,7 @@ class Progress:
         self._spent = spent
         self.stopped = stopped
         self.failed = 0
-        if not silent and sys.stderr.isatty():
+        if not silent and watched():
             self._bar = click.progressbar(
                 length=length, label="recording", file=sys.stderr, show_eta=True, show_pos=True, width=24
             )

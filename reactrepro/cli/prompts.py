@@ -86,6 +86,8 @@ def show(
     found = options.layered(cassettes, wiki_snapshot)
     shown = rounds(found, task, index, method=method, run=run, prompt=prompt)
     turn = shown.turn(round_, reprompt=reprompt)
+    if raw and sys.stdout is None:
+        return shown.exit_code  # `>&-`: nobody wants it
     if raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(turn.prompt.encode("utf-8"))

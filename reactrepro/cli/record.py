@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import threading
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--protocol", metavar="NAME", help="How replies are parsed: strict or tolerant.")
 @click.option("--extraction", metavar="NAME", help="How a page becomes text: article or original.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Token limit of one reply.")
-@click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature.")
+@click.option("--temperature", type=options.Finite(0), help="Sampling temperature.")
 @click.option("--samples", type=click.IntRange(1), help="Samples of one question, for cot_sc; default: 21.")
 @click.option("--max-steps", type=click.IntRange(1), help="Step limit.")
 @options.prompt("Prompts to use, packaged or your own; default: the task's (paper; for FEVER plain).")
@@ -68,7 +69,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--contact", envvar=CONTACT_VARIABLE, metavar="TEXT", help="Your mail or page, for the wiki.")
 @click.option("--max-connections", type=click.IntRange(1, 64), default=1, show_default=True, help="Episodes at once.")
 @click.option("--attempts", type=click.IntRange(1, 20), default=5, show_default=True, help="Tries for one call.")
-@click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, help="Seconds for one call.")
+@click.option("--timeout", type=options.Finite(1), default=300, show_default=True, help="Seconds for one call.")
 @click.option("--changed", is_flag=True, help="Record again what went stale in a run, and only that; see above.")
 @click.option("--keep", metavar="NAME", help="With --changed: keep the old run under this name.")
 @click.option(
@@ -133,7 +134,7 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     prices = options.prices(given["prices"])
     budget = budget_of(order, given, prices)
     if given["dry_run"]:
-        return dry_run.show(order, parts, found, prices, json_=json_)
+        return dry_run.show(order, parts, _with_prompt(found, order, parts, given["prompt"]), prices, json_=json_)
     asks = order.mode != "none"
     if asks and not quiet and not _reachable(given["contact"], order.site, given["wiki_base_url"]):
         click.echo(
@@ -154,6 +155,16 @@ def record(*, task: str, index: tuple[str, ...], json_: bool, quiet: bool, **giv
     if isinstance(report.stopped, Interrupted):
         return report.stopped.exit_code
     return exit_code(report.problems)
+
+
+def _with_prompt(found: Sources, order: Order, parts: tuple[Order, ...], prompt: str | None) -> Sources:
+    """Return *found* with the folder that *prompt* stands in: a dry run copies no file."""
+    from ..runs.keep import prompt_for
+
+    if prompt is None:
+        return found
+    method = parts[0].method if parts else order.method
+    return replace(found, prompts=prompt_for(order.task, method, prompt, found.prompts).roots)
 
 
 def _missing(asked: bool, given: dict[str, Any]) -> str:

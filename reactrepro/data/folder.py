@@ -34,5 +34,9 @@ class FetchedPrompts:
 
     def __iter__(self) -> Iterator[Path]:
         folder = data_folder(self._environment) / PROMPTS
-        if folder.is_dir():
+        try:
+            found = folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+        except OSError:  # somebody else's home folder, in a container: nothing was fetched that could be read
+            found = False
+        if found:
             yield folder

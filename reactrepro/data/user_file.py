@@ -41,6 +41,8 @@ def read(path: Path) -> tuple[Question, ...]:
         Usage: it is empty, or two lines ask the same question.
     """
     try:
+        if not path.is_file():  # a device or a pipe may never end
+            raise Corrupt(f"{path} is no ordinary file.")
         if path.stat().st_size > MAX_FILE:
             raise Corrupt(f"{path} is larger than {MAX_FILE} bytes, which no file of questions is.")
         text = path.read_bytes().decode("utf-8-sig")

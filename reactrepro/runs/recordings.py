@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ..cassettes.library import DEFAULT_FILE
 from ..cassettes.names import is_key
+from ..cassettes.read import read_exchanges
 from ..cassettes.runs import EPISODE, RUN_FILE, Run
 from ..cassettes.selection import EVERYTHING, keys_of
 from ..errors import CassetteAbsent, Corrupt, InfraError, ReactReproError, Usage
@@ -16,6 +17,9 @@ from ..tasks import TASKS
 from .roots import Sources, shown
 
 CASSETTES = "cassettes"
+
+AGENTS = b'"reactrepro-exchange/'
+"""Stands at the beginning of a recording of an agent that is not ours."""
 
 Found: TypeAlias = tuple[Run, str, ReactReproError | None]
 """A run, the key of an episode of it ("" for the run itself), and what is wrong before anything is read."""
@@ -139,9 +143,36 @@ def _defaults(sources: Sources) -> Iterator[Found]:
 
 def _strays(path: Path) -> Iterator[Found]:
     for folder in sorted({file.parent for file in path.rglob(f"*{EPISODE}")}):
-        run = Run.at(folder)
-        if not (folder / RUN_FILE).is_file():
+        run, agents, files = Run.at(folder), *_sorted_out(folder)
+        for file in agents:
+            if (problem := _of_agent(file)) is not None:
+                yield run, "", problem
+        if files and not (folder / RUN_FILE).is_file():
             yield run, "", Corrupt(f"{shown(folder)} holds recordings, but no {RUN_FILE}. Restore it.")
-        for file in sorted(folder.glob(f"*{EPISODE}")):
+        for file in files:
             if not is_key(file.name.removesuffix(EPISODE)):
                 yield run, "", Corrupt(f"{shown(file)} has a name that no episode has. Rename or remove it.")
+
+
+def _sorted_out(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files in *folder* that are of other agents (`http_client`), which need no run, and all others."""
+    files = sorted(folder.glob(f"*{EPISODE}"))
+    agents = [file for file in files if _begins_with(file, AGENTS)]
+    return agents, [file for file in files if file not in agents]
+
+
+def _begins_with(file: Path, mark: bytes) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return mark in opened.read(256)
+    except OSError:
+        return False
+
+
+def _of_agent(file: Path) -> ReactReproError | None:
+    """Return what is wrong with a recording of another agent; its replay is its own test's business."""
+    try:
+        read_exchanges(file)
+    except ReactReproError as problem:
+        return problem
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -368,3 +369,38 @@ def test_help_lists_every_command_and_the_exit_codes() -> None:
 def test_the_environment_of_these_tests_has_no_key() -> None:
     """What is shown here is shown without credentials."""
     assert not [name for name in os.environ if name.endswith("_API_KEY")]
+
+
+def test_a_closed_error_stream_hides_no_result(offline: dict[str, str], tmp_path: Path) -> None:
+    """`2>&-`: the exit code and the output are as they are otherwise."""
+    command = f"exec {shlex.quote(sys.executable)} -m reactrepro check 2>&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert " recordings checked: " in done.stdout
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_what_is_no_number_is_a_usage_error(run: Run, value: str) -> None:
+    """For a temperature, a time limit, a threshold."""
+    model = ("--model", "openai-api/x/m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run")
+    for words in (("record", "pelm", "0", *model, "--temperature", value), ("score", "pelm", "--threshold", value)):
+        assert run(*words).returncode == 2
+
+
+def test_a_recording_of_another_agent_needs_no_run(run: Run, tmp_path: Path) -> None:
+    """`check` passes over it where it is sound, and reports it where it is not."""
+    from reactrepro.cassettes.write import cassette_bytes, seal_exchanges
+
+    folder = tmp_path / "cassettes" / "agents"
+    folder.mkdir(parents=True)
+    data = cassette_bytes(seal_exchanges((), time=None, versions={}, provenance="recorded"))
+    (folder / "weather.yaml").write_bytes(data)
+    assert run("check", "-q", cwd=tmp_path).returncode == 0
+    (folder / "weather.yaml").write_bytes(data.replace(b'"count": 0', b'"count": 1'))
+    assert run("check", "-q", cwd=tmp_path).returncode == 5
+
+
+def test_a_pipe_is_no_file_of_questions(run: Run) -> None:
+    """Nothing waits for its end."""
+    done = run("record", "qa", "all", "--data", "/dev/zero", "--model", "openai/m", "--dry-run")
+    assert (done.returncode, b"no ordinary file" in done.stderr) == (5, True)
