@@ -76,9 +76,11 @@ def load(task: str, method: str, name: str, roots: Iterable[Path] = ()) -> Promp
 
     Raises:
         Usage: no such prompt; the message lists what is there.
-        Corrupt: a file is not UTF-8, or cannot be read.
+        Corrupt: a file is not UTF-8, cannot be read, or is a link that leads out of its root.
     """
     root, paths = _found(task, method, name, roots)
+    for path in paths:
+        _refuse_escape(root, path)
     return _composed(task, method, name, tuple((_printed(root, path), path, _bytes(path)) for path in paths))
 
 
@@ -180,6 +182,19 @@ def _files(stem: str) -> list[str]:
     return [instruction, exemplars] if os.path.isfile(instruction) else [exemplars]
 
 
+def _refuse_escape(root: Path, path: str) -> None:
+    """Refuse a file of a prompt that is, or stands in, a link out of *root*: a project can come from a stranger.
+
+    Raises:
+        Corrupt: it leads out.
+    """
+    folder = os.path.dirname(path)
+    if not any(map(os.path.islink, (path, folder, os.path.dirname(folder)))):
+        return
+    if not os.path.realpath(path).startswith(os.path.realpath(root) + os.sep):
+        raise Corrupt(f"{path} is a link that leads out of {root}; it is not followed. Put the file itself there")
+
+
 def _bytes(path: str) -> bytes:
     try:
         with open(path, "rb", buffering=0) as file:
@@ -231,6 +246,8 @@ def _prompts(root: Path) -> Iterator[tuple[str, str, str]]:
 
 def _listed(root: Path, task: str, name: str, method: str) -> Iterator[Listed]:
     paths = _files(_stem(root, task, name, method) or "")
+    for path in paths:
+        _refuse_escape(root, path)
     parts = [
         (os.path.basename(path).removesuffix(".txt"), _printed(root, path), _decoded(path, _bytes(path)))
         for path in paths

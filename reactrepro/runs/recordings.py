@@ -93,6 +93,9 @@ def requested(run: Run) -> Iterator[Found]:
     """
     try:
         keys, wanted = run.keys(), _wanted(run)
+    except Usage as error:
+        yield run, "", Corrupt(f"{shown(run.folder / RUN_FILE)}: its selection is none: {error}")
+        return
     except ReactReproError as error:
         yield run, "", error
         return

@@ -210,7 +210,10 @@ class _Replayed:
         if self.run.config.site is None:
             raise Corrupt(f"{self.file}: neither a site nor an observation tape is recorded.")
         pins = {pin.query: pin.sha256 for pin in self.meta.pages if pin.site == self.run.config.site}
-        pages = SnapshotPages(sources.snapshots, self.run.config.site, self.settings.extraction, pins)
+        try:
+            pages = SnapshotPages(sources.snapshots, self.run.config.site, self.settings.extraction, pins)
+        except Usage as error:
+            raise Corrupt(f"{self.run.label}: {error} Its run.json was altered.") from None
         return WikiEnv(pages, opening, judge(self.task, self.question))
 
     def _outcome(self, computed: Outcome) -> list[ReactReproError]:

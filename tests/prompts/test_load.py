@@ -115,3 +115,24 @@ def test_the_locale_does_not_matter() -> None:
     env = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONPATH": str(Path(prompts.__file__).parents[2])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == prompts.load("hotpotqa", "react", "paper").sha256
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
+@pytest.mark.parametrize("place", ["hotpotqa/mine/react.txt", "hotpotqa/mine", "hotpotqa"])
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, place: str) -> None:
+    """Neither of a file nor of a folder: a stranger's project cannot have a file of one's own sent, or shown."""
+    outside, root = tmp_path / "outside", tmp_path / "prompts"
+    _put(outside, "hotpotqa/mine/react.txt", b"secret\n")
+    link = root / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside / place)
+    with pytest.raises(Corrupt, match="leads out"):
+        prompts.load("hotpotqa", "react", "mine", roots=[root])
+
+
+def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
+    """One text under two names; and the folder itself may be a link."""
+    _put(tmp_path / "real", "hotpotqa/mine/react.txt", b"mine\n")
+    (tmp_path / "real" / "hotpotqa" / "yours").symlink_to(tmp_path / "real" / "hotpotqa" / "mine")
+    (tmp_path / "prompts").symlink_to(tmp_path / "real")
+    assert prompts.load("hotpotqa", "react", "yours", roots=[tmp_path / "prompts"]).text == "mine\n"
