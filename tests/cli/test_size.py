@@ -121,6 +121,7 @@ def test_shards_are_merged_to_the_whole(run: Run, tmp_path: Path) -> None:
     assert run("score", "hotpotqa", "--from", "whole.jsonl").returncode == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -138,6 +139,7 @@ def test_processes_change_nothing(run: Run, words: tuple[str, ...]) -> None:
     assert (many.returncode, many.stdout, many.stderr) == (one.returncode, one.stdout, one.stderr)
 
 
+@pytest.mark.slow
 def test_problems_come_out_of_processes_alike(run: Run, world: World) -> None:
     """A changed request, a missing page, a missing episode, a broken file: each in its words, in order."""
     other = world.new_run("other", selection="0-9")

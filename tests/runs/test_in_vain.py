@@ -37,6 +37,7 @@ def left(folder: Path) -> list[str]:
 # --- no run is left behind ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_refused_first_call_hides_no_run_of_the_layer_below(lab: Lab) -> None:
     """Through the command: a wrong key, under the name of a packaged run; that one still replays."""
     lab.llm.minds = {question.text: [error(401)] for question in QUESTIONS}
@@ -54,6 +55,7 @@ def test_a_refused_first_call_hides_no_run_of_the_layer_below(lab: Lab) -> None:
     assert lab.names() == {"run.json", "0.yaml", "1.yaml", "2.yaml", "3.yaml"}
 
 
+@pytest.mark.slow
 def test_two_recorders_that_are_refused_at_once_leave_nothing_either(lab: Lab) -> None:
     """Whoever ends last removes what either made."""
     lab.llm.delay = 0.05
@@ -156,6 +158,7 @@ def test_a_server_that_is_down_stops_everything(lab: Lab, nowhere: str, connecti
     assert lab.record().calls == 4
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_left(lab: Lab, nowhere: str) -> None:
     """Exit code 4; and one episode alone is an infra error as ever."""
     done = lab.command("0-3", "--attempts", "1", "--base-url", nowhere)

@@ -165,6 +165,7 @@ def test_samples_thresholds_and_limits_of_back_offs(
                 assert same(varied.under(what_if), replay_episode(run, "0", made.sources, what_if=what_if))
 
 
+@pytest.mark.slow
 def test_what_is_recorded_here_is_varied_alike() -> None:
     """Every committed recording, under every smaller step limit and number of samples."""
     sources = Sources(Library.of([checkout() / "cassettes"]), (checkout() / "wiki_snapshot",))
