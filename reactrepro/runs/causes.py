@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..cassettes.matching import Difference
 from ..cassettes.mismatch import Mismatch
-from ..cassettes.runs import Run
 from ..cassettes.selection import words_of
 from ..domain import Outcome
 from ..errors import (
@@ -112,18 +110,10 @@ def commands(found: Iterable[Touched]) -> tuple[str, ...]:
     for one, several in keys.values():
         ordered = sorted(several, key=lambda key: (0, int(key), key) if key.isdecimal() else (1, 0, key))
         try:
-            made.append(_command(one.run, words_of(ordered)))
+            made.append(command(one.run, words_of(ordered)))
         except ReactReproError:
             continue
     return tuple(made)
-
-
-def _command(run: Run, words: str) -> str:
-    """Return the command that records *words* of *run* again; what was recorded live is renewed in its own run."""
-    if run.config.provenance != "recorded":
-        return command(run, words)
-    method = ["--method", run.method] * (run.method != "react")
-    return shlex.join(["reactrepro", "record", run.task, "--changed", *method, "--run", run.name])
 
 
 def other_fields(problem: ReactReproError) -> Iterator[str]:

@@ -275,10 +275,10 @@ def command(run: Run, words: str) -> str:
     A run that was recorded knows its conditions: whatever is stale in it is recorded again, and nothing else.
     """
     config, task = run.config, TASKS.get(run.config.task.name)
+    method = ["--method", run.method] * (run.method != "react")
     if config.provenance == "recorded":
-        return shlex.join(["reactrepro", "record", run.task, "--changed", "--method", run.method, "--run", run.name])
-    parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}"]
-    parts += ["--method", run.method] * (run.method != "react")
+        return shlex.join(["reactrepro", "record", run.task, "--changed", *method, "--run", run.name])
+    parts = ["reactrepro", "record", run.task, words, "--model", f"{config.provider}/{config.model}", *method]
     parts += ["--prompt", config.prompt] * (config.prompt != task.prompt)
     parts += ["--site", str(config.site)] * (config.site not in {None, task.site})
     parts += ["--profile", config.settings.profile]
