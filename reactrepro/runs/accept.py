@@ -9,12 +9,12 @@ from typing import Literal
 
 from ..cassettes.write import replace_file
 from ..domain import Prompt
-from ..errors import ReactReproError, Usage
+from ..errors import Usage
 from ..prompts.lock import Locked, address, to_text
 from ..prompts.lockdiff import visible_diff
 from ..report.model import EpisodeReport
 from .check import hashes_of
-from .locked import Project, recorded_text
+from .locked import Project, first_recorded_text
 from .roots import Sources, shown
 
 
@@ -117,21 +117,9 @@ def _change(name: str, line: Locked | None, prompt: Prompt | None, episodes: Seq
     then = next((sha256 for sha256 in (locked, *recorded) if sha256 in recorded and sha256 != prompt.sha256), None)
     diff = ""
     if then is not None:
-        old = _text(then, episodes)
+        old = first_recorded_text(one for one in episodes if one.meta is not None and one.meta.prompt.sha256 == then)
         diff = "" if old is None else visible_diff(old, prompt.text, names=("recorded", "now"))
     return Change(name, "changed" if line else "added", locked, prompt.sha256, recorded, diff)
-
-
-def _text(sha256: str, episodes: Sequence[EpisodeReport]) -> str | None:
-    for episode in episodes:
-        if episode.meta is not None and episode.meta.prompt.sha256 == sha256:
-            try:
-                text = recorded_text(episode.run.read(episode.key))
-            except ReactReproError:
-                continue
-            if text is not None:
-                return text
-    return None
 
 
 def _name(episode: EpisodeReport) -> str:

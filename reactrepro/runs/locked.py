@@ -108,6 +108,18 @@ def recorded_text(cassette: Cassette) -> str | None:
     return None
 
 
+def first_recorded_text(episodes: Iterable[EpisodeReport]) -> str | None:
+    """Return the `recorded_text` of the first of *episodes* that has one and can be read; None where none has."""
+    for episode in episodes:
+        try:
+            text = recorded_text(episode.run.read(episode.key))
+        except ReactReproError:
+            continue
+        if text is not None:
+            return text
+    return None
+
+
 def cassette_task(cassette: Cassette) -> str:
     """Return the name of the task that *cassette* belongs to, which its place says."""
     return cassette.path.parents[2].name if cassette.path is not None else ""

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from ..cassettes.matching import common_prefix
 from ..domain import Prompt
-from ..errors import Absent, CassetteMiss, Corrupt, PromptChanged, ReactReproError
+from ..errors import Absent, CassetteMiss, Corrupt, PromptChanged
 from ..prompts.lock import address
 from ..prompts.lockdiff import visible_diff
 from ..report.checked import Finding
 from ..report.model import STALE, EpisodeReport
 from ..report.text import counted
 from .causes import Member, commands, estimate, other_fields, touched
-from .locked import Project, path_of, place_shown, recorded_text
+from .locked import Project, first_recorded_text, path_of, place_shown
 from .roots import Sources, shown
 
 _READ = 3
@@ -78,7 +78,7 @@ def prompt_finding(members: Sequence[Member], project: Project) -> Finding:
         f"  Changed: {' and '.join(files)}.",
     ]
     text += [f"  {words}" for words in (_lock_sentence(episode, name, project), _besides(members)) if words]
-    old = _recorded(members)
+    old = first_recorded_text(episode for episode, _ in members[:_READ])
     if old is None:
         text.append(f"  What was recorded cannot be read back from {episode.file}; only its hash is known.")
     found = touched(members)
@@ -108,17 +108,6 @@ def _besides(members: Sequence[Member]) -> str:
         return ""
     fields = ", ".join(sorted(set[str]().union(*paths)))
     return f"In {counted(several, 'recording')} the request differs elsewhere, too: {fields}."
-
-
-def _recorded(members: Sequence[Member]) -> str | None:
-    for episode, _ in members[:_READ]:
-        try:
-            text = recorded_text(episode.run.read(episode.key))
-        except ReactReproError:
-            continue
-        if text is not None:
-            return text
-    return None
 
 
 def _lock_sentence(episode: EpisodeReport, name: str, project: Project) -> str:
