@@ -74,6 +74,19 @@ def finding(members: Sequence[Member]) -> Finding:
     )
 
 
+def of_file(file: str, problem: ReactReproError) -> Finding:
+    """Return what is to be said of a *file*, as messages name it, that belongs to no single recording."""
+    return Finding(
+        kind=problem.kind,
+        exit_code=problem.exit_code,
+        subject=file,
+        text=nearby(str(problem)),
+        file=file,
+        line=getattr(problem, "line", None),
+        problem=problem,
+    )
+
+
 def touched(members: Iterable[Member]) -> tuple[Touched, ...]:
     """Return the episodes, those of a run that diverge alike together."""
     found: dict[tuple[object, ...], Touched] = {}

@@ -26,7 +26,7 @@ from .leaks import Leaks
 from .locked import Project, unlocked
 from .recordings import CASSETTES, Found, beside, is_whole, project_of, recordings, requested
 from .replay import prompt_now, replay_episode
-from .roots import Sources, nearby, shown
+from .roots import Sources, shown
 
 Part: TypeAlias = Literal["prompts", "wiki", "secrets"]
 PARTS: tuple[Part, ...] = ("prompts", "wiki", "secrets")
@@ -139,7 +139,7 @@ class _Check:
             return Project.at(folder, self.sources)
         except ReactReproError as problem:
             if self._asks("prompts"):
-                self.findings.append(_of_file(shown(folder / LOCK_FILE), problem))
+                self.findings.append(causes.of_file(shown(folder / LOCK_FILE), problem))
             return Project(folder, self.sources)
 
     def _disagreements(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
@@ -150,7 +150,7 @@ class _Check:
             try:
                 current |= self.project.own()
             except ReactReproError as problem:
-                yield _of_file(shown(self.project.file), problem)
+                yield causes.of_file(shown(self.project.file), problem)
                 return
         yield from unlocked(self.project, current, told, whole=self.whole)
 
@@ -187,10 +187,10 @@ class _Check:
             told = any(isinstance(one, SecretFound) for one in episode.problems)
             made.append(replace(episode, problems=(*episode.problems, problem)) if problem and not told else episode)
         for folder, others in found.items():
-            self.findings += [_of_file(shown(folder / name), problem) for name, problem in sorted(others.items())]
+            self.findings += [causes.of_file(shown(folder / name), problem) for name, problem in sorted(others.items())]
         if self.whole:
             versions = (version for entry in self._entries for version in entry.versions)
-            self.findings += [_of_file(shown(file), problem) for file, problem in self.leaks.in_pages(versions)]
+            self.findings += [causes.of_file(shown(file), problem) for file, problem in self.leaks.in_pages(versions)]
         return tuple(made)
 
     def _snapshot(self, episodes: Iterable[EpisodeReport], told: set[str]) -> Iterator[Finding]:
@@ -307,18 +307,6 @@ def _of_parts(run: Run, parts: tuple[EpisodeReport, ...], key: str) -> EpisodeRe
         problems=tuple(problem for part in parts for problem in part.problems),
         prompt_changed=any(part.prompt_changed for part in parts),
         parts=parts,
-    )
-
-
-def _of_file(file: str, problem: ReactReproError) -> Finding:
-    return Finding(
-        kind=problem.kind,
-        exit_code=problem.exit_code,
-        subject=file,
-        text=nearby(str(problem)),
-        file=file,
-        line=getattr(problem, "line", None),
-        problem=problem,
     )
 
 

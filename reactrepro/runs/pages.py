@@ -13,7 +13,8 @@ from ..report.checked import Finding
 from ..report.text import counted
 from ..wiki.entries import Entry
 from ..wiki.versions import Version
-from .roots import nearby, shown
+from .causes import of_file
+from .roots import shown
 
 _SHOWN = 20
 
@@ -49,7 +50,7 @@ def altered(entries: Iterable[Entry], pinned: set[tuple[str, str]], *, html: boo
     """
     for entry in entries:
         for problem in entry.problems:
-            yield _finding(shown(entry.folder), problem)
+            yield of_file(shown(entry.folder), problem)
         for version in entry.versions:
             try:
                 if html:
@@ -57,11 +58,11 @@ def altered(entries: Iterable[Entry], pinned: set[tuple[str, str]], *, html: boo
                 views = [n for n, view in version.metadata.views.items() if (entry.site, view.sha256) not in pinned]
                 told = next(filter(None, map(version.disagreement, views)), None)
             except Corrupt as problem:
-                yield _finding(shown(version.path), problem)
+                yield of_file(shown(version.path), problem)
                 continue
             if told is not None:
                 text = f"{told}. Restore it (`git checkout -- <file>`), or remove that version."
-                yield _finding(shown(version.path), PageChanged(text))
+                yield of_file(shown(version.path), PageChanged(text))
 
 
 def unused(entries: Iterable[Entry], pinned: set[tuple[str, str]]) -> Iterator[Finding]:
@@ -91,14 +92,3 @@ def unused(entries: Iterable[Entry], pinned: set[tuple[str, str]]) -> Iterator[F
 def _named(version: Version) -> str:
     answer = version.metadata.answer
     return f"{answer.site} {answer.query!r}"
-
-
-def _finding(subject: str, problem: ReactReproError) -> Finding:
-    return Finding(
-        kind=problem.kind,
-        exit_code=problem.exit_code,
-        subject=subject,
-        text=nearby(str(problem)),
-        file=subject,
-        problem=problem,
-    )
