@@ -91,7 +91,11 @@ def meaning(text: str | bytes) -> bytes:
 
 
 def _number(text: str) -> int | float:
-    value = float(text)
+    return _whole(float(text))
+
+
+def _whole(value: float) -> int | float:
+    """Return *value*, as an integer where it is whole: 0 equals 0.0."""
     return int(value) if value.is_integer() else value
 
 
@@ -116,7 +120,16 @@ def _plain(value: Json) -> Json:
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return _whole(value) if isinstance(value, float) else value
+
+
+def texts(body: Json) -> Iterator[str]:
+    """Yield every text in *body*, however deep, in order; names of members are none."""
+    if isinstance(body, str):
+        yield body
+    elif isinstance(body, dict | list):
+        for inner in body.values() if isinstance(body, dict) else body:
+            yield from texts(inner)
 
 
 def differences(recorded: Json, sent: Json, path: str = "$") -> Iterator[Difference]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..cassettes.matching import common_prefix
+from ..cassettes.matching import common_prefix, texts
 from ..domain import Json, Turn, sha256_text
 from ..prompts.lockdiff import visible_diff
 from ..report import text
@@ -59,7 +59,7 @@ def follow(run: Run, key: str, sources: Sources, prompt: str | None, *, json_: b
 
 
 def _round(turn: Turn, body: Json) -> dict[str, Any]:
-    then = max(_texts(body), key=len, default="")  # whatever the API: nothing else in a body is as long as the prompt
+    then = max(texts(body), key=len, default="")  # whatever the API: nothing else in a body is as long as the prompt
     at = None if then == turn.prompt else common_prefix(then, turn.prompt)
     return {
         "step": turn.step,
@@ -70,13 +70,6 @@ def _round(turn: Turn, body: Json) -> dict[str, Any]:
         "prompt": turn.prompt,
         "recorded_prompt": then,
     }
-
-
-def _texts(value: Json) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [found for one in inner for found in _texts(one)]
 
 
 def _print(number: int, turn: Turn, found: dict[str, Any], *, verbose: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import prompts
+from ..cassettes.matching import texts
 from ..cassettes.model import Cassette
 from ..cassettes.runs import Run
 from ..domain import Prompt, sha256_text
@@ -99,7 +100,7 @@ def recorded_text(cassette: Cassette) -> str | None:
     except (ReactReproError, IndexError, ValueError, RecursionError):
         return None
     tries = 0
-    for text in _texts(body):
+    for text in texts(body):
         at = text.rfind(opening) if opening else -1
         while at >= 0 and tries < _TRIES:
             if sha256_text(text[:at]) == meta.prompt.sha256:
@@ -201,15 +202,3 @@ def _finding(kind: str, subject: str, text: str, remedy: str, *, file: str, data
     return Finding(
         kind=kind, exit_code=1, subject=subject, text=text, remedy=remedy, commands=accept, file=file, data=data
     )
-
-
-def _texts(body: object) -> Iterator[str]:
-    """Yield every text in *body*, the longest values of a request among them."""
-    if isinstance(body, str):
-        yield body
-    elif isinstance(body, dict):
-        for value in body.values():
-            yield from _texts(value)
-    elif isinstance(body, list):
-        for value in body:
-            yield from _texts(value)
