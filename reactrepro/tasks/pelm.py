@@ -6,11 +6,11 @@ checkout; the questions are part of the package.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ..domain import Question
 from .hotpotqa import HotpotQA
+from .packaged import questions_in
 
 QUESTIONS = Path(__file__).with_name("data") / "pelm.jsonl"
 """JSON Lines: `question`, `answer`, `type` (bridge, comparison); for tests and readers also `support`, the titles of
@@ -37,8 +37,4 @@ class Pelm(HotpotQA):
 
 def questions() -> tuple[Question, ...]:
     """Return all questions, in order: text and gold answer, nothing of what the file says about the pages needed."""
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    return tuple(
-        Question(key=str(index), text=row["question"], gold=row["answer"], index=index)
-        for index, row in enumerate(rows)
-    )
+    return questions_in(QUESTIONS)

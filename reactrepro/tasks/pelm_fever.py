@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ..domain import Question
 from .fever import Fever
+from .packaged import questions_in
 
 CLAIMS = Path(__file__).with_name("data") / "pelm_fever.jsonl"
 """JSON Lines: `claim`, `label`; for tests and readers also `support` and `evidence`, as in `pelm.QUESTIONS`."""
@@ -27,8 +27,4 @@ class PelmFever(Fever):
 
     def questions(self) -> tuple[Question, ...]:
         """Return all claims, in order: text and label, nothing of what the file says about the pages needed."""
-        rows = [json.loads(line) for line in CLAIMS.read_text(encoding="utf-8").splitlines()]
-        return tuple(
-            Question(key=str(index), text=row["claim"], gold=row["label"], index=index)
-            for index, row in enumerate(rows)
-        )
+        return questions_in(CLAIMS, "claim", "label")
