@@ -51,7 +51,7 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
     from ..backends.providers import target
     from ..cassettes.selection import words_of
     from ..domain import PROFILES
-    from ..methods import method_or_back_off
+    from ..methods import is_back_off, method_or_back_off
     from ..runs.keep import prompt_for
     from ..runs.order import Order
     from ..runs.questions import questions
@@ -90,7 +90,7 @@ def orders(task: str, index: tuple[str, ...], given: dict[str, Any], found: Sour
             note=given["note"],
         )
 
-    if hasattr(method_or_back_off(method), "parts"):
+    if is_back_off(method_or_back_off(method)):
         whole, parts = part_settings(method, given["profile"], known, asked)
         return order(method, whole, True), tuple(order(*part) for part in parts)
     return order(method, *settings_of(method, given["profile"], known, asked)), ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TypeGuard
 
 from ..domain import BackOff, Method
 from ..errors import Usage
@@ -30,8 +31,13 @@ BACK_OFFS: Registry[type[BackOff]] = Registry(
 """The same for the methods that are composed of others."""
 
 
+def is_back_off(kind: type[Method] | type[BackOff]) -> TypeGuard[type[BackOff]]:
+    """Tell of which kind a class is that `method_or_back_off` returned: a back-off has parts."""
+    return hasattr(kind, "parts")
+
+
 def method_or_back_off(name: str) -> type[Method] | type[BackOff]:
-    """Return the class of the method *name*, of whichever kind; a back-off has `parts`.
+    """Return the class of the method *name*, of whichever kind; see `is_back_off`.
 
     Raises:
         Usage: neither the tables nor an installed package knows the name.

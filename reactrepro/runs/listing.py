@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from ..backends import BACKENDS
 from ..cassettes.model import RunConfig
 from ..cassettes.runs import Run
-from ..domain import Tokens
+from ..domain import Method, Tokens
 from ..errors import ReactReproError
-from ..methods import METHODS, method_or_back_off
+from ..methods import METHODS, is_back_off, method_or_back_off
 from ..price import Price
 from ..report.episodes import conditions
 from ..report.money import amounts, cost_data, price_of, priced, tokens_data
@@ -129,13 +129,13 @@ def overrides(config: RunConfig) -> dict[str, object]:
 
 
 def defaults(method: str, profile: str) -> Mapping[str, Any]:
-    """Return what *method* has otherwise than *profile*; a back-off has what its parts have, ReAct's first.
+    """Return what *method* has otherwise than *profile*; a back-off has the samples of the part that takes most.
 
     Raises:
         Usage: unknown method.
     """
-    made: Any = method_or_back_off(method)()
-    if not hasattr(made, "parts"):
-        return dict(made.defaults(profile))
-    parts = [METHODS.get(part)().defaults(profile) for part in made.parts]
+    kind = method_or_back_off(method)
+    if not is_back_off(kind):
+        return cast(Method, kind()).defaults(profile)
+    parts = [METHODS.get(part)().defaults(profile) for part in kind().parts]
     return {"samples": max(part.get("samples", 1) for part in parts)}
