@@ -180,11 +180,11 @@ def _outcome(outcome: Outcome | None) -> str:
 
 
 def _scores(renewed: Renewed) -> str:
-    pairs = [(c.before, c.after) for c in renewed.changes if c.before is not None and c.after is not None]
+    pairs = renewed.compared
     if not pairs:
         return "nothing to compare with"
     before, after = (sum(pair[side].em for pair in pairs) for side in (0, 1))
-    flipped = sum(one.em != other.em for one, other in pairs if one is not None and other is not None)
+    flipped = sum(one.em != other.em for one, other in pairs)
     return f"of these, {before} of {len(pairs)} were right and {after} are; {flipped} flipped"
 
 

@@ -109,6 +109,11 @@ class Renewed:
     kept: Run | None = None
     changes: list[Change] = field(default_factory=list)
 
+    @property
+    def compared(self) -> list[tuple[Outcome, Outcome]]:
+        """The outcomes before and after of the episodes that had one before."""
+        return [(c.before, c.after) for c in self.changes if c.before is not None and c.after is not None]
+
 
 def plan(run: Run, sources: Sources, known: Mapping[str, Question]) -> Renewal:
     """Return what is stale in *run*: what does not replay as recorded, and what its selection asks for in vain.

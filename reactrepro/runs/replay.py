@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, TypeVar
 from .. import prompts
 from ..backends import BACKENDS
 from ..backends.llm import BackendLlm
+from ..cassettes.matching import texts
 from ..cassettes.mismatch import Place
 from ..cassettes.model import Cassette, EpisodeMeta
 from ..cassettes.runs import Run
 from ..cassettes.tapes import read_tape
-from ..domain import Ask, Environment, Json, Method, Outcome, Prompt, Task
+from ..domain import Ask, Environment, Method, Outcome, Prompt, Task
 from ..errors import CassetteAbsent, CassetteMiss, Corrupt, OutcomeChanged, PromptAbsent, ReactReproError, Usage
 from ..exchanges.follow import Follow
 from ..exchanges.replay import Replay
 from ..judged import ClosedBook
 from ..methods import METHODS
 from ..parsing import PROTOCOLS
+from ..report.followed import Round
 from ..report.model import EpisodeReport
 from ..tasks import TASKS
 from . import pool
@@ -100,7 +102,10 @@ def follow_episode(run: Run, key: str, sources: Sources) -> Followed:
     followed = _Replayed(run, run.read(key), sources, Follow)
     report = followed.report(compared=False)
     assert isinstance(followed.exchange, Follow)  # noqa: S101 - it was made so
-    return Followed(report, tuple(followed.exchange.recorded))
+    # Whatever the API, nothing else in a body is as long as the prompt.
+    recorded = (max(texts(body), key=len, default="") for body in followed.exchange.recorded)
+    turns = (turn for turn in report.turns if turn.completion is not None)
+    return Followed(report, tuple(Round(t.step, t.prompt, then) for t, then in zip(turns, recorded, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +115,11 @@ class Followed:
     Attributes:
         report: the turns, with the prompts as they would be sent, and the trajectory that the recorded replies make.
             Its problem, where there is one, is where the recorded replies end.
-        recorded: for each turn that was answered, the request body that was recorded at its place.
+        rounds: the turns that were answered, each beside what was recorded at its place.
     """
 
     report: EpisodeReport
-    recorded: tuple[Json, ...]
+    rounds: tuple[Round, ...]
 
 
 class _Replayed:

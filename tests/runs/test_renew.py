@@ -170,8 +170,10 @@ def test_following_shows_each_round_with_the_recorded_replies(changed: Changed) 
     """Every prompt as it would be sent, beside the one that was; the same trajectory; not a call."""
     changed.change_prompt()
     followed = follow_episode(changed.run, "0", changed.sources)
-    assert len(followed.recorded) == len(followed.report.turns) == CALLS[0]
-    for turn, body in zip(followed.report.turns, followed.recorded, strict=True):
+    assert len(followed.rounds) == len(followed.report.turns) == CALLS[0]
+    bodies = [interaction.request_json for interaction in changed.run.read("0").interactions]
+    for turn, one, body in zip(followed.report.turns, followed.rounds, bodies, strict=True):
         assert turn.prompt.replace("alternating", "interleaving", 1) == body["messages"][0]["content"]
+        assert (one.prompt, one.recorded) == (turn.prompt, body["messages"][0]["content"])
     assert followed.report.trajectory == changed.lab.replay(changed.run, "0").trajectory
     assert len(changed.lab.llm.asked) == changed.asked
