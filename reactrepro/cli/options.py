@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 import click
 
 from ..data.subsets import SUBSETS
-from ..errors import Usage
+from ..errors import ReactReproError, Usage
 from ..price import Price
 from ..runs.picks import Pick
 from ..runs.roots import Sources, sources
 from ..runs.shards import Shard
+from ..visible import lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -140,6 +141,27 @@ def pick(words: Iterable[str], given: Mapping[str, Any]) -> Pick:
         given: the values of the options that `picks` adds, among others.
     """
     return Pick(tuple(words), given["subset"], given["ids"], given["seed"], given["limit"])
+
+
+def several(command: F) -> F:
+    """Add --method and --run, either of which may be repeated, and --level."""
+    command = level(command)
+    command = click.option("--run", multiple=True, metavar="NAME", help="Only runs of this name; may be repeated.")(
+        command
+    )
+    return click.option("--method", multiple=True, metavar="NAME", help="Only this method; may be repeated.")(command)
+
+
+def level(command: F) -> F:
+    """Add --level."""
+    said = "Confidence level of the intervals."
+    return click.option("--level", default=0.95, show_default=True, help=said)(command)
+
+
+def echo_problems(problems: Iterable[ReactReproError]) -> None:
+    """Print each problem with its class, on the error stream."""
+    for problem in problems:
+        click.echo(f"{problem.kind}: {lines(str(problem))}", err=True)
 
 
 def layered(cassettes: Iterable[Path], wiki_snapshot: Iterable[Path]) -> Sources:

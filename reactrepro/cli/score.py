@@ -16,14 +16,11 @@ from ..visible import lines
 from . import options
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_LEVEL = click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals.")
 
 
 @click.command()
 @click.argument("task")
-@click.option("--method", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
-@click.option("--run", multiple=True, metavar="NAME", help="Only runs of this name; may be repeated.")
-@_LEVEL
+@options.several
 @click.option("--csv", "csv_", type=_FILE, metavar="FILE", help="Write the table as CSV, one row per run.")
 @click.option(
     "--results",
@@ -106,8 +103,7 @@ def score(
     if json_:
         options.echo_json(scores.as_dict(report, options.prices()))
         return report.exit_code
-    for problem in report.problems:
-        click.echo(f"{problem.kind}: {lines(str(problem))}", err=True)
+    options.echo_problems(report.problems)
     click.echo(scores.grid(report.scores) if quiet else scores.table(report, options.prices()))
     return report.exit_code
 
@@ -119,7 +115,7 @@ def score(
 @click.option("--common", is_flag=True, help="Leave out what only one of the two has judged, instead of refusing.")
 @click.option("--resamples", default=10_000, show_default=True, help="Resamples of the bootstrap.")
 @click.option("--seed", default=233, show_default=True, help="Seed of the bootstrap.")
-@_LEVEL
+@options.level
 @options.jobs
 @options.locations
 @options.as_json

@@ -9,7 +9,6 @@ import click
 
 from ..errors import DiskError, Usage
 from ..runs.shards import Shard
-from ..visible import lines
 from . import options
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -18,12 +17,10 @@ _SETTINGS = {"samples": "--n", "threshold": "--threshold", "max_steps": "--max-s
 
 @click.command()
 @click.argument("task")
-@click.option("--method", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
-@click.option("--run", multiple=True, metavar="NAME", help="Only runs of this name; may be repeated.")
+@options.several
 @click.option("--n", "--samples", "samples", metavar="VALUES", help="The vote over so many samples: 1,3,5-21, or all.")
 @click.option("--threshold", metavar="VALUES", help="So many votes trusted, before ReAct is asked: 1-11, or all.")
 @click.option("--max-steps", metavar="VALUES", help="The step limit: 1-7, or all.")
-@click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals.")
 @click.option("--csv", "csv_", type=_FILE, metavar="FILE", help="Write the table as CSV.")
 @click.option("--svg", type=_FILE, metavar="FILE", help="Write a chart as SVG.")
 @options.divided
@@ -84,7 +81,6 @@ def sweep(
     if json_:
         options.echo_json(sweeps.as_dict(report))
         return report.exit_code
-    for problem in report.problems:
-        click.echo(f"{problem.kind}: {lines(str(problem))}", err=True)
+    options.echo_problems(report.problems)
     click.echo(sweeps.table(report, quiet=quiet))
     return report.exit_code
