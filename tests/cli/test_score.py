@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,23 +21,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(offline: dict[str, str], tmp_path: Path) -> Run:
-    """Run `reactrepro` offline, in the world's folder."""
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "reactrepro", *words],
-            cwd=tmp_path,
-            env=offline | {"PYTHONUTF8": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert "Traceback" not in done.stderr
-        return done
-
-    return run
+def run(run_offline: Run) -> Run:
+    """Run `reactrepro` offline, in the test's folder."""
+    return run_offline
 
 
 def test_a_score_needs_no_key_and_no_network(run: Run) -> None:

@@ -27,23 +27,9 @@ PELM = ("pelm", "--run", "gemma-3-270m")
 
 
 @pytest.fixture
-def run(offline: dict[str, str], tmp_path: Path) -> Run:
-    """Run `reactrepro` offline, in an empty folder."""
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "reactrepro", *words],
-            cwd=tmp_path,
-            env=offline | {"PYTHONUTF8": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert "Traceback" not in done.stderr
-        return done
-
-    return run
+def run(run_offline: Run) -> Run:
+    """Run `reactrepro` offline, in the test's folder."""
+    return run_offline
 
 
 def test_a_sweep_is_a_table_a_file_and_a_chart(run: Run, tmp_path: Path) -> None:
