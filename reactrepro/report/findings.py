@@ -74,7 +74,9 @@ def closing(report: CheckReport) -> str:
 def provenance(report: CheckReport) -> str:
     """Return how the recordings came to be, with what that is worth."""
     found = ", ".join(f"{count} {name}" for name, count in sorted(report.provenance.items()))
-    return f"provenance: {found or 'unknown'} ({DECLARED})."
+    composed = sum(bool(episode.parts) for episode in report.episodes)
+    more = f"; {composed} more are computed from these" if composed else ""
+    return f"provenance: {found or 'unknown'} ({DECLARED}){more}."
 
 
 def as_dict(report: CheckReport) -> dict[str, Any]:

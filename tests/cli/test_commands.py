@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -398,6 +399,16 @@ def test_a_recording_of_another_agent_needs_no_run(run: Run, tmp_path: Path) -> 
     assert run("check", "-q", cwd=tmp_path).returncode == 0
     (folder / "weather.yaml").write_bytes(data.replace(b'"count": 0', b'"count": 1'))
     assert run("check", "-q", cwd=tmp_path).returncode == 5
+
+
+def test_recordings_and_what_is_computed_from_them_add_up(run: Run) -> None:
+    """Each recording has a provenance of its own or is composed of others."""
+    said = text(run("check")).splitlines()
+    declared, composed = re.fullmatch(
+        r"provenance: (.*) \(.*\); (\d+) more are computed from these\.", said[-2]
+    ).groups()
+    numbers = [int(part.split()[0]) for part in declared.split(", ")]
+    assert said[-1] == f"{sum(numbers) + int(composed)} recordings checked: {sum(numbers) + int(composed)} ok."
 
 
 def test_a_pipe_is_no_file_of_questions(run: Run) -> None:
